@@ -78,7 +78,7 @@ typedef struct txm_found {
     char *reason;       /* why it is outdated or unusable, or what is uncertain about it; "" otherwise; owned, free() */
     char *shows;        /* what Cycles does, as in txm_verdict; owned, free() */
     bool foreign;       /* it is unusable only because of its codec: readers that support the codec may use it */
-    txm_status trouble; /* not OK: the file could not be examined, and may be fresh; a retry may help */
+    txm_status failure; /* not OK: the file could not be examined, and may be fresh; a retry may help */
     bool harmless;      /* the picture is right, and only takes longer */
     txm_content content; /* of the image of an outdated file; UNKNOWN if more than the time speaks against the file */
     uint64_t reserved[3];

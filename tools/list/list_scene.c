@@ -66,7 +66,7 @@ static txm_status look_up_image(const txm_scene_image *image, const char *path, 
         *out = (txm_found){.state = TXM_TX_STATE_UNUSABLE,
                            .path = named.path,
                            .reason = txm_strdup(why.message),
-                           .trouble = leaves_doubt(status) ? status : TXM_OK};
+                           .failure = leaves_doubt(status) ? status : TXM_OK};
         named.path = NULL;
         txm_found_clear(&named);
     }
@@ -104,8 +104,8 @@ txm_status txm_list_failures(const txm_list_report *report, txm_error *err)
 {
     for (size_t i = 0; i < report->lookup_count; i++) {
         const txm_found *l = &report->lookups[i];
-        if (l->trouble != TXM_OK) {
-            return txm_fail(err, l->trouble, "%s%s%s", l->path ? l->path : "", l->path ? ": " : "", l->reason);
+        if (l->failure != TXM_OK) {
+            return txm_fail(err, l->failure, "%s%s%s", l->path ? l->path : "", l->path ? ": " : "", l->reason);
         }
     }
     for (size_t i = 0; i < txm_scene_library_count(report->opened); i++) {

@@ -23,7 +23,7 @@ static const char *plural(size_t count)
 static bool is_closed(const txm_scene_image *image, const txm_found *lookups)
 {
     for (size_t i = 0; image->state == TXM_SCENE_STATE_READY && i < image->file_count; i++)
-        if (lookups[i].trouble != TXM_OK)
+        if (lookups[i].failure != TXM_OK)
             return true;
     return false;
 }

@@ -161,7 +161,7 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
             status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &match, &found, err);
         snprintf(result->reason, sizeof result->reason, "its time was restored: the image has the same content");
     }
-    if (!status && found.trouble && c->options->force) {
+    if (!status && found.failure && c->options->force) {
         txm_found_clear(&found);
         return force_place(c, result, err);
     }

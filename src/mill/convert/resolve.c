@@ -102,7 +102,7 @@ bool txm_resolved_config(const txm_color_space *space, const txm_tx_description 
 
 txm_status txm_found_settled(txm_found *found, txm_error *err)
 {
-    const txm_status status = found->trouble;
+    const txm_status status = found->failure;
     if (status) {
         txm_fail(err, status, "%s: %s; run the same again, or replace the file with 'txmill make --force'", found->path,
                  found->reason);

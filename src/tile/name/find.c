@@ -62,9 +62,14 @@ static const char *xyz_text_of(const char *working_space)
     return is_matrix_text(working_space) ? working_space : NULL;
 }
 
-/* The key's strings belong to `wanted`, or are constant. */
-static txm_status make_folder_key(const char *image, const txm_tx_wanted *w, txm_tx_key *key, txm_error *err)
+/* What both public functions begin with. The key's strings belong to `w`, or are constant. */
+static txm_status take_wanted(const char *image, const txm_tx_wanted *given, txm_tx_wanted *w, txm_tx_key *key,
+                              txm_error *err)
 {
+    txm_tx_wanted_init(w);
+    txm_status status = txm_options_take(w, sizeof *w, given, "txm_tx_wanted", err);
+    if (status != TXM_OK)
+        return status;
     if (!image || !*image)
         return txm_fail(err, TXM_STATUS_USAGE, "no image given: its path is empty");
     if (!w->colorspace || !*w->colorspace)
@@ -84,15 +89,6 @@ static txm_status make_folder_key(const char *image, const txm_tx_wanted *w, txm
                         "for another, give the 12 numbers that 'txmill colorspaces' prints",
                         image, w->working_space);
     return TXM_OK;
-}
-
-/* Does what both public functions begin with. */
-static txm_status take_wanted(const char *image, const txm_tx_wanted *given, txm_tx_wanted *own, txm_tx_key *key,
-                              txm_error *err)
-{
-    txm_tx_wanted_init(own);
-    txm_status status = txm_options_take(own, sizeof *own, given, "txm_tx_wanted", err);
-    return status == TXM_OK ? make_folder_key(image, own, key, err) : status;
 }
 
 txm_status txm_tx_path_of(const char *image, const txm_tx_wanted *wanted, char **path, txm_error *err)

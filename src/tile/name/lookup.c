@@ -32,24 +32,13 @@ typedef struct wanted {
     const txm_tx_match *match; /* may be NULL */
 } wanted;
 
-/* Why a file is not used: `foreign` if only its codec prevents it, `trouble` if it could not be examined just now
+/* Why a file is not used: `foreign` if only its codec prevents it, `failure` if it could not be examined just now
  * (TXM_OK otherwise); `content` as in txm_found. */
 typedef struct shortcoming {
     bool foreign;
     txm_content content;
-    txm_status trouble;
+    txm_status failure;
 } shortcoming;
-
-static txm_fit tell_change(const txm_tx_description *d, int64_t bytes, char *misfit, size_t misfit_bytes)
-{
-    uint64_t made;
-    if (txm_content_key_parse(d->content, &made) && made != (uint64_t)bytes)
-        snprintf(misfit, misfit_bytes, "it was made of %" PRIu64 " bytes, and the image has %" PRId64 " now", made,
-                 bytes);
-    else
-        snprintf(misfit, misfit_bytes, "the image has other content than when it was made");
-    return TXM_FIT_CONTENT;
-}
 
 /* Whether only the time speaks against an outdated file. Reading the image takes a small part of the time that
  * converting it would take. */
@@ -73,7 +62,8 @@ static txm_content compare_content(const wanted *w, const char *path)
 }
 
 /* Checks the content of a file that has the right name and time. */
-static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *verdict, shortcoming *why, txm_error *err)
+static txm_status judge_content(const wanted *w, txm_evidence *e, txm_verdict *verdict, shortcoming *why,
+                                txm_error *err)
 {
     txm_tx *tx = NULL;
     txm_tx_description d;
@@ -92,10 +82,16 @@ static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *ver
         if (d.content)
             status = txm_content_compare(w->image, (uint64_t)w->st->st_size, d.content, w->match->whole,
                                          w->match->cancel, &same, err);
+        uint64_t made;
         if (same)
             e->fit = w->match->fits(w->match->user, &d, misfit, sizeof misfit);
+        else if (!status && txm_content_key_parse(d.content, &made) && made != (uint64_t)w->st->st_size)
+            snprintf(misfit, sizeof misfit, "it was made of %" PRIu64 " bytes, and the image has %" PRId64 " now", made,
+                     (int64_t)w->st->st_size);
         else if (!status)
-            e->fit = tell_change(&d, w->st->st_size, misfit, sizeof misfit);
+            snprintf(misfit, sizeof misfit, "the image has other content than when it was made");
+        if (!same && !status)
+            e->fit = TXM_FIT_CONTENT;
         if (e->fit != TXM_FIT_YES)
             e->misfit = misfit;
         else if (*misfit)
@@ -121,7 +117,7 @@ static void judge_once(const wanted *w, const char *path, txm_verdict *verdict, 
         e.missing = errno == ENOENT || errno == ENOTDIR;
         e.tx_time = e.image_time;
         e.refusal = err.message;
-        why->trouble = !e.missing && txm_status_retryable(status) ? status : TXM_OK;
+        why->failure = !e.missing && txm_status_retryable(status) ? status : TXM_OK;
         txm_decide(&e, verdict);
         return;
     }
@@ -133,15 +129,15 @@ static void judge_once(const wanted *w, const char *path, txm_verdict *verdict, 
         txm_decide(&e, verdict);
         return;
     }
-    txm_status status = look_inside(w, &e, verdict, why, &err);
-    why->trouble = txm_status_retryable(status) ? status : TXM_OK;
+    txm_status status = judge_content(w, &e, verdict, why, &err);
+    why->failure = txm_status_retryable(status) ? status : TXM_OK;
 }
 
 /* The verdict on one candidate. A share that lost one request usually answers the next. */
 static void judge(const wanted *w, const char *path, txm_verdict *verdict, shortcoming *why)
 {
     judge_once(w, path, verdict, why);
-    if (why->trouble)
+    if (why->failure)
         judge_once(w, path, verdict, why);
 }
 
@@ -159,7 +155,7 @@ static char *fresh_default(const wanted *w, txm_verdict *verdict, shortcoming *l
     *exhausted = !path;
     if (path)
         judge(w, path, &other, &why);
-    if (path && (other.used || (why.trouble && !lacking->trouble))) {
+    if (path && (other.used || (why.failure && !lacking->failure))) {
         *verdict = other;
         *lacking = other.used ? (shortcoming){0} : why;
         return path;
@@ -217,7 +213,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
                        .foreign = lacking.foreign,
                        .harmless = verdict.harmless,
                        .content = lacking.content,
-                       .trouble = lacking.trouble};
+                       .failure = lacking.failure};
     return TXM_OK;
 }
 

@@ -62,13 +62,6 @@ static void say(txm_verdict *v, txm_use use, const char *shows, const char *form
     snprintf(v->shows, sizeof v->shows, "%s", shows);
 }
 
-/* Native samples are used as they are in the file; others are converted whenever a tile is loaded. */
-static bool is_native(const txm_tx *tx)
-{
-    const txm_tx_info *i = txm_tx_info_of(tx);
-    return (i->channels == 1 || i->channels == 4) && txm_tx_has_native_samples(tx);
-}
-
 /* ---- deciding --------------------------------------------------------------------------------------------------- */
 
 static void say_outdated(const txm_evidence *e, txm_verdict *out)
@@ -129,12 +122,15 @@ static void say_damaged(const txm_evidence *e, txm_verdict *out)
 static void say_loaded(const txm_evidence *e, txm_verdict *out)
 {
     char shows[sizeof out->shows];
+    const txm_tx_info *i = e->tx ? txm_tx_info_of(e->tx) : NULL;
+    /* Native samples are used as they are in the file; others are converted whenever a tile is loaded. */
+    const bool native = i && (i->channels == 1 || i->channels == 4) && txm_tx_has_native_samples(e->tx);
     const bool usual =
         e->alpha == TXM_ALPHA_DEFAULT || e->alpha == TXM_ALPHA_STRAIGHT || e->alpha == TXM_ALPHA_PREMULTIPLIED;
     snprintf(shows, sizeof shows, "uses it%s%.64s%s%s%s", e->space ? " for scenes that set " : "",
              e->space ? txm_space_shown(e->space) : "", e->space && !usual ? " and alpha type " : "",
              e->space && !usual ? txm_alpha_name(e->alpha) : "",
-             e->tx && is_native(e->tx) ? "" : ", but converts every tile while rendering: slow");
+             native ? "" : ", but converts every tile while rendering: slow");
     say(out, TXM_USE_LOADED, shows, "%s", e->doubt ? e->doubt : "");
 }
 

@@ -23,23 +23,18 @@ void txm_texel_decode(float decoded[256])
         decoded[i] = txm_srgb_decode_rgba((float)i * (1.0f / 255.0f));
 }
 
-static const uint8_t *codes_of(const txm_view *view, const txm_texel_place *at)
-{
-    const txm_view_texture *t = at->texture;
-    const uint8_t *tile = txm_slot_address(view, t, at->slot);
-    if (txm_is_packed(t))
-        return tile + t->level_first[at->level] +
-               (at->y * txm_level_size(t->width, at->level) + at->x) * t->pixel_bytes;
-    const uint32_t inside = (1u << t->tile_shift) - 1;
-    return tile + ((at->y & inside) + TXM_BORDER_PX) * t->row_bytes +
-           ((at->x & inside) + TXM_BORDER_PX) * t->pixel_bytes;
-}
-
 void txm_texel_color(const txm_view *view, const txm_texel_place *at, int after, const float decoded[256],
                      float rgba[4])
 {
     const txm_view_texture *t = at->texture;
-    const uint8_t *codes = codes_of(view, at);
+    const uint8_t *codes = txm_slot_address(view, t, at->slot);
+    if (txm_is_packed(t)) {
+        codes += t->level_first[at->level] + (at->y * txm_level_size(t->width, at->level) + at->x) * t->pixel_bytes;
+    } else {
+        const uint32_t inside = (1u << t->tile_shift) - 1;
+        codes +=
+            ((at->y & inside) + TXM_BORDER_PX) * t->row_bytes + ((at->x & inside) + TXM_BORDER_PX) * t->pixel_bytes;
+    }
     const txm_tile_at found = txm_find_tile(view, at->number);
     txm_touch_tile(view, found.word, found.mark, found.index);
     txm_color_store(txm_rgba_quiet(txm_color_scale(t, txm_texel(t->type, t->channels, codes), 1.0f)), rgba);

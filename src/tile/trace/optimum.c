@@ -7,8 +7,6 @@
  * The trace is read once to number its tiles and to list their uses. Going backwards through that list finds the next
  * use of each tile.
  */
-#include "tile/trace/optimum.h"
-
 #include <stdlib.h>
 
 #include "base/cancel.h"
@@ -42,26 +40,17 @@ typedef struct optimum {
 
 /* ---- numbering tiles ---- */
 
-/* Fibonacci hashing; the upper half is folded into the lower one, because only the low bits select the slot. */
-static uint64_t hash_of(txm_tile_name n)
-{
-    uint64_t h = ((uint64_t)n.texture << 32 | n.level << 24) ^ n.tile;
-    h *= 0x9E3779B97F4A7C15u;
-    return h ^ h >> 32;
-}
-
-static bool same(txm_tile_name a, txm_tile_name b)
-{
-    return a.texture == b.texture && a.level == b.level && a.tile == b.tile;
-}
-
-/* Linear probing; the table is at most half full, so the search always ends at an empty slot. */
+/* Fibonacci hashing; the upper half is folded into the lower one, because only the low bits select the slot. Linear
+ * probing; the table is at most half full, so the search always ends at an empty slot. */
 static uint32_t *slot_of_tile(const optimum *o, txm_tile_name n)
 {
-    size_t i = hash_of(n) & (o->slot_count - 1);
-    while (o->slots[i] != NOWHERE && !same(o->items[o->slots[i]].name, n))
-        i = (i + 1) & (o->slot_count - 1);
-    return &o->slots[i];
+    const uint64_t h = (((uint64_t)n.texture << 32 | n.level << 24) ^ n.tile) * 0x9E3779B97F4A7C15u;
+    for (size_t i = h ^ h >> 32;; i++) {
+        uint32_t *slot = &o->slots[i & (o->slot_count - 1)];
+        const txm_tile_name *there = *slot == NOWHERE ? NULL : &o->items[*slot].name;
+        if (!there || (there->texture == n.texture && there->level == n.level && there->tile == n.tile))
+            return slot;
+    }
 }
 
 /* Slots hold indices of items, so the new table is filled from the list of items alone. */
@@ -130,18 +119,6 @@ static txm_status list_uses(optimum *o, const volatile int *cancel, txm_replay_c
     return status;
 }
 
-/* Finds the next use of each use's item, from the end to the start. Afterwards `next` of an item is its first use. */
-static bool find_next(optimum *o)
-{
-    o->next = malloc(txm_mul(o->use_count + 1, sizeof *o->next));
-    for (size_t i = o->next ? o->use_count : 0; i-- > 0;) {
-        item *used = &o->items[o->uses[i]];
-        o->next[i] = used->next;
-        used->next = (uint32_t)i;
-    }
-    return o->next;
-}
-
 /* ---- the heap ---- */
 
 static void put_in_heap(optimum *o, uint32_t place, uint32_t index)
@@ -153,16 +130,6 @@ static void put_in_heap(optimum *o, uint32_t place, uint32_t index)
 static bool later(const optimum *o, uint32_t a, uint32_t b)
 {
     return o->items[a].next > o->items[b].next;
-}
-
-/* Moves an item towards the top while its next use is later than its parent's. The others move down by one, so each
- * item is written once. */
-static void rise(optimum *o, uint32_t place)
-{
-    uint32_t moving = o->heap[place];
-    for (; place && later(o, moving, o->heap[(place - 1) / 2]); place = (place - 1) / 2)
-        put_in_heap(o, place, o->heap[(place - 1) / 2]);
-    put_in_heap(o, place, moving);
 }
 
 static void sink(optimum *o, uint32_t place)
@@ -178,17 +145,6 @@ static void sink(optimum *o, uint32_t place)
     put_in_heap(o, place, moving);
 }
 
-/* Removes the top: the last item takes its place and sinks. */
-static void drop_top(optimum *o)
-{
-    o->items[o->heap[0]].place = NOWHERE;
-    uint32_t last = o->heap[--o->heap_count];
-    if (!o->heap_count)
-        return;
-    put_in_heap(o, 0, last);
-    sink(o, 0);
-}
-
 /* ---- playing ---- */
 
 /* Evicts the items with the latest next use until `bytes` more fit. A tile may lose only a part of its bytes and stay
@@ -201,10 +157,14 @@ static void evict_for(optimum *o, uint32_t bytes, txm_replay_counts *out)
         uint32_t gone = over < last->held ? (uint32_t)over : last->held;
         last->held -= gone;
         o->held -= gone;
-        if (!last->held) {
-            out->evicted++;
-            drop_top(o);
-        }
+        if (last->held)
+            continue;
+        out->evicted++;
+        last->place = NOWHERE;
+        if (!--o->heap_count)
+            continue;
+        put_in_heap(o, 0, o->heap[o->heap_count]); /* the last item takes the place of the top, and sinks */
+        sink(o, 0);
     }
 }
 
@@ -234,7 +194,11 @@ static void use(optimum *o, uint32_t index, uint32_t next, double *reads_again, 
     used->next = next;
     if (used->place == NOWHERE)
         put_in_heap(o, o->heap_count++, index);
-    rise(o, used->place);
+    /* The item rises while its next use is later than its parent's. */
+    uint32_t place = used->place;
+    for (; place && later(o, index, o->heap[(place - 1) / 2]); place = (place - 1) / 2)
+        put_in_heap(o, place, o->heap[(place - 1) / 2]);
+    put_in_heap(o, place, index);
 }
 
 /* If all tiles have one size, the budget is rounded down to whole tiles, so the result is Belady's and can be compared
@@ -243,8 +207,15 @@ static txm_status play_optimum(optimum *o, const txm_replay_options *options, tx
 {
     double again = 0.0;
     o->heap = malloc(txm_mul(o->item_count + 1, sizeof *o->heap));
-    if (!o->heap || !find_next(o))
+    o->next = malloc(txm_mul(o->use_count + 1, sizeof *o->next));
+    if (!o->heap || !o->next)
         return txm_no_memory(err, NULL);
+    /* From the end to the start; afterwards `next` of an item is its first use. */
+    for (size_t i = o->use_count; i-- > 0;) {
+        item *used = &o->items[o->uses[i]];
+        o->next[i] = used->next;
+        used->next = (uint32_t)i;
+    }
     o->most = options->max_bytes ? options->max_bytes : UINT64_MAX / 2;
     if (o->smallest == o->largest && options->max_bytes) /* whole tiles */
         o->most -= o->most % o->largest;

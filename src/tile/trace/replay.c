@@ -12,7 +12,6 @@
 #include "base/options.h"
 #include "base/os/pages.h"
 #include "tile/cache/flow/rehearse.h"
-#include "tile/trace/optimum.h"
 #include "tile/trace/trace_read.h"
 
 void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_size)
