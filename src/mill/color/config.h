@@ -76,9 +76,6 @@ void txm_color_advise(txm_error *err);
 
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err);
 
-/* Whether `name` is of the built-in config, but unknown to the config of the release. */
-bool txm_color_lacks(const txm_color_config *config, const char *name);
-
 /* Fills in config->spaces from the spaces of the table or the library, and the missing ones. */
 txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err);
 void txm_color_free_spaces(txm_color_config *config);

@@ -69,7 +69,8 @@ static bool fill_from_missing(const txm_color_missing *missing, txm_color_space 
 
 static const char *no_aliases[] = {NULL};
 
-bool txm_color_lacks(const txm_color_config *config, const char *name)
+/* Whether `name` is of the built-in config, but unknown to the config of the release. */
+static bool lacks(const txm_color_config *config, const char *name)
 {
     const char *rest = config->is_builtin ? TXM_RELEASE(config->blender, lacks) : "";
     for (size_t n; *rest; rest += n + (rest[n] != 0)) {
@@ -101,7 +102,7 @@ txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
                                : fill_from_library(config->library->ocio, i, next);
         if (!ok)
             return txm_no_memory(err, config->name);
-        if (i < known && txm_color_lacks(config, next->name)) {
+        if (i < known && lacks(config, next->name)) {
             free(next->aliases);
             *next = (txm_color_space){0};
         } else {
@@ -112,7 +113,7 @@ txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
         const char **aliases = config->spaces[i].aliases;
         size_t kept = 0;
         for (size_t k = 0; aliases[k]; k++)
-            if (!txm_color_lacks(config, aliases[k]))
+            if (!lacks(config, aliases[k]))
                 aliases[kept++] = aliases[k];
         aliases[kept] = NULL;
     }
@@ -143,7 +144,7 @@ static bool is_called(const txm_color_space *space, const char *name)
 
 const char *txm_color_role_space(const txm_color_config *config, const char *role)
 {
-    if (txm_color_lacks(config, role))
+    if (lacks(config, role))
         return NULL;
     return config->known ? txm_known_role_space(config->known, role) : txm_ocio_role(config->library->ocio, role);
 }
@@ -156,7 +157,7 @@ bool txm_color_is_role(const txm_color_config *config, const char *name)
 
 txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name)
 {
-    if (name && txm_color_lacks(config, name))
+    if (name && lacks(config, name))
         return NULL;
     /* The library has its own order of precedence; spaces that were removed before loading, also if a role refers to
      * them, are looked up here. */

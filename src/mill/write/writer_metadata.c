@@ -186,8 +186,10 @@ static bool add_description_word(txm_bytes *out, const char *name, const char *v
     return ok && txm_bytes_puts(out, "\"");
 }
 
-size_t txm_metadata_own_words(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels,
-                              char limit[TXM_LIMIT_BYTES], txm_own_word out[TXM_OWN_WORDS])
+/* Returns how many of `out` it has filled in; the values belong to `m`, or to `limit`. `s` is NULL until the samples
+ * are known. */
+static size_t own_words(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels,
+                        char limit[TXM_LIMIT_BYTES], txm_own_word out[TXM_OWN_WORDS])
 {
     snprintf(limit, TXM_LIMIT_BYTES, "%u", m->limit_px);
     const txm_own_word words[TXM_OWN_WORDS] = {
@@ -226,7 +228,7 @@ void txm_metadata_exr_texts(const txm_tx_metadata *m, uint32_t channels, txm_exr
         if (strcmp(fixed[i].name, "envmap") == 0 ? m->equiangular
                                                  : strcmp(fixed[i].name, "colorInteropID") != 0 || *fixed[i].value)
             out->words[out->count++] = fixed[i];
-    out->count += txm_metadata_own_words(m, NULL, channels, out->limit, out->words + out->count);
+    out->count += own_words(m, NULL, channels, out->limit, out->words + out->count);
 }
 
 /* A description from the source comes first, followed by ours. */
@@ -246,7 +248,7 @@ bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s,
     ok = ok && txm_bytes_printf(out, " oiio:AverageColor=%s", color);
     char limit[TXM_LIMIT_BYTES];
     txm_own_word words[TXM_OWN_WORDS];
-    const size_t count = txm_metadata_own_words(m, s, channels, limit, words);
+    const size_t count = own_words(m, s, channels, limit, words);
     for (size_t i = 0; ok && i < count; i++)
         ok = add_description_word(out, words[i].name, words[i].value);
     for (size_t i = 0; ok && i < m->attribute_count; i++) {

@@ -47,14 +47,11 @@ void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLO
 
 bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out);
 
-/* What only txmill writes about a file: words of TIFF's description and attributes of EXR. Returns how many of `out` it
- * has filled in; the values belong to `m`, or to `limit`. `s` is NULL until the samples are known. */
+/* What only txmill writes about a file: a word of TIFF's description and an attribute of EXR. */
 typedef struct txm_own_word {
     const char *name, *value;
 } txm_own_word;
 enum { TXM_OWN_WORDS = 5 };
-size_t txm_metadata_own_words(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels,
-                              char limit[TXM_LIMIT_BYTES], txm_own_word out[TXM_OWN_WORDS]);
 /* The texts of an EXR file in Blender's order, except attributes of the source and what is known last. The place of the
  * density has no value: it is stored in several attributes. */
 typedef struct txm_exr_texts {
