@@ -39,7 +39,7 @@ cube() { # RED of one corner
 }
 cube 0.9 >luts/print.cube
 printf 'ocio = ../film.ocio\nrule = wood.*=Film\nrule = sky.*=Print\nrule = bump.*=Raw\n' >tex/.txmill
-states() { "$TXMILL" resolve --json tex/bump.png tex/sky.exr tex/wood.png | grep -o '"state":"[a-z]*","touched' | cut -d'"' -f4 | xargs; }
+states() { "$TXMILL" resolve --json tex/bump.png tex/sky.exr tex/wood.png | grep -o '"state":"[a-z]*","adopted' | cut -d'"' -f4 | xargs; }
 found() { "$TXMILL" verify --json tex | grep -c TXM-308; }
 
 txm make -q tex/*.png tex/*.exr
