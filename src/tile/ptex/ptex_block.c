@@ -155,16 +155,6 @@ static txm_status read_listed_tile(const txm_ptex *p, const tile_list *list, uin
     }
 }
 
-static void place_tile(const txm_ptex *p, const ptex_block *b, const tile_list *list, uint32_t tile, const uint8_t *in,
-                       uint8_t *pixels)
-{
-    uint32_t across = b->u_log2 - list->u_log2, x = tile & ((1u << across) - 1), y = tile >> across;
-    size_t row = (size_t)p->info.pixel_bytes << list->u_log2, stride = (size_t)p->info.pixel_bytes << b->u_log2;
-    uint8_t *out = pixels + ((size_t)y << list->v_log2) * stride + x * row;
-    for (uint32_t v = 0; v < 1u << list->v_log2; v++)
-        memcpy(out + v * stride, in + v * row, row);
-}
-
 static txm_status read_tiled(const txm_ptex *p, const ptex_block *b, uint8_t *pixels, txm_error *err)
 {
     tile_list list;
@@ -172,12 +162,15 @@ static txm_status read_tiled(const txm_ptex *p, const ptex_block *b, uint8_t *pi
     if (status != TXM_OK)
         return status;
     uint8_t *tile = txm_alloc_pixels((size_t)p->info.pixel_bytes, (size_t)1 << (list.u_log2 + list.v_log2));
+    const size_t row = (size_t)p->info.pixel_bytes << list.u_log2, stride = (size_t)p->info.pixel_bytes << b->u_log2;
+    const uint32_t across = b->u_log2 - list.u_log2;
     uint64_t offset = list.offset;
     status = tile ? TXM_OK : txm_no_memory(err, p->path);
     for (uint32_t i = 0; i < list.count && status == TXM_OK; i++) {
         status = read_listed_tile(p, &list, i, offset, tile, err);
-        if (status == TXM_OK)
-            place_tile(p, b, &list, i, tile, pixels);
+        uint8_t *out = pixels + ((size_t)(i >> across) << list.v_log2) * stride + (i & ((1u << across) - 1)) * row;
+        for (uint32_t v = 0; status == TXM_OK && v < 1u << list.v_log2; v++)
+            memcpy(out + v * stride, tile + v * row, row);
         offset += txm_ptex_block_bytes(list.words[i]);
     }
     free(tile);

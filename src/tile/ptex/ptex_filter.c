@@ -85,17 +85,6 @@ static kept_face *find_kept(txm_ptex_filter *f, uint32_t face, uint32_t u_log2, 
     return oldest;
 }
 
-static void make_face_room(txm_ptex_filter *f, size_t bytes)
-{
-    while (f->bytes && f->bytes + bytes > f->most_bytes) {
-        kept_face *oldest = NULL;
-        for (kept_face *k = f->kept; k < f->kept + KEPT_FACES; k++)
-            if (k->used && (!oldest || k->used < oldest->used))
-                oldest = k;
-        drop_face(f, oldest);
-    }
-}
-
 /* Reads the face, or one of its tiles, unless it is already kept. */
 static txm_status keep_texels(txm_ptex_filter *f, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile,
                               const uint8_t **out, txm_error *err)
@@ -104,7 +93,13 @@ static txm_status keep_texels(txm_ptex_filter *f, uint32_t face, uint32_t u_log2
     kept_face *k = find_kept(f, face, u_log2, v_log2, tile);
     if (!k->used) {
         size_t bytes = txm_ptex_face_bytes(p, u_log2, v_log2);
-        make_face_room(f, bytes);
+        while (f->bytes && f->bytes + bytes > f->most_bytes) {
+            kept_face *oldest = NULL;
+            for (kept_face *other = f->kept; other < f->kept + KEPT_FACES; other++)
+                if (other->used && (!oldest || other->used < oldest->used))
+                    oldest = other;
+            drop_face(f, oldest);
+        }
         uint8_t *pixels = txm_alloc_pixels(bytes, 1);
         if (!pixels)
             return txm_no_memory(err, p->path);

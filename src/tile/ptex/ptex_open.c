@@ -72,17 +72,12 @@ bool txm_ptex_may_hold(uint64_t zip_bytes, uint64_t bytes)
  * times. What every file may have holds eight million faces, or a face of 8192 x 8192 texels. */
 enum { FREE_MEGABYTES = 256, HONEST_RATIO = 64 };
 
-static uint64_t most_bytes(const txm_ptex *p)
+txm_status txm_ptex_afford(const txm_ptex *p, uint64_t bytes, const char *what, txm_error *err)
 {
     const char *word = getenv("TXMILL_PTEX_MEGABYTES");
     const long megabytes = word ? strtol(word, NULL, 10) : 0;
-    return megabytes > 0 && megabytes < 1 << 24 ? (uint64_t)megabytes << 20
-                                                : ((uint64_t)FREE_MEGABYTES << 20) + HONEST_RATIO * p->bytes;
-}
-
-txm_status txm_ptex_afford(const txm_ptex *p, uint64_t bytes, const char *what, txm_error *err)
-{
-    const uint64_t most = most_bytes(p), mega = 1 << 20;
+    const uint64_t mega = 1 << 20, usual = FREE_MEGABYTES * mega + HONEST_RATIO * p->bytes;
+    const uint64_t most = megabytes > 0 && megabytes < 1 << 24 ? (uint64_t)megabytes * mega : usual;
     return bytes <= most ? TXM_OK
                          : txm_fail(err, TXM_STATUS_TOO_LARGE,
                                     "%s: %s would take %" PRIu64 " MiB of memory, more than a file of %" PRIu64
@@ -360,34 +355,7 @@ static txm_status read_ptex_level(txm_ptex *p, uint32_t index, const uint8_t *in
     return status;
 }
 
-static txm_status read_ptex_levels(txm_ptex *p, uint64_t info, uint64_t at, uint64_t bytes, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    if (!txm_ptex_holds(p, at, bytes))
-        return txm_ptex_corrupt(p, "the levels are cut off", at, err);
-    uint64_t end = at + bytes;
-    for (uint32_t i = 0; i < p->info.levels && status == TXM_OK; i++)
-        status = read_ptex_level(p, i, p->data + info + i * PTEX_LEVEL_BYTES, &at, end, err);
-    return status;
-}
-
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
-
-static void multiply_ptex_constants(txm_ptex *p)
-{
-    if (p->flags & TXM_PTEX_PREMULTIPLY)
-        txm_ptex_multiply_alpha(p, p->constants, p->info.faces);
-}
-
-/* All lists together, before the first one is unpacked. */
-static txm_status afford_lists(const txm_ptex *p, uint64_t infos, txm_error *err)
-{
-    uint64_t bytes = p->info.faces * (uint64_t)(sizeof *p->faces + sizeof *p->rank + p->info.pixel_bytes);
-    for (uint32_t i = 0; i < p->info.levels; i++)
-        bytes += txm_load_le32(p->data + infos + i * PTEX_LEVEL_BYTES + 12) *
-                 (uint64_t)(sizeof *p->levels[i].words + sizeof *p->levels[i].offsets);
-    return txm_ptex_afford(p, bytes, "the lists of its faces", err);
-}
 
 /* The sections after the metadata are present only if there is metadata. The large metadata comes after a separator
  * that is not always written, and nothing is read there unless the sections have a size. */
@@ -401,14 +369,21 @@ static txm_status read_ptex_sections(txm_ptex *p, txm_error *err)
     uint64_t infos = constants + h.constant_zip, levels = infos + h.level_info_bytes;
     if (!txm_ptex_holds(p, infos, h.level_info_bytes))
         return txm_ptex_corrupt(p, "the list of levels is cut off", infos, err);
-    status = afford_lists(p, infos, err);
+    uint64_t lists = p->info.faces * (uint64_t)(sizeof *p->faces + sizeof *p->rank + p->info.pixel_bytes);
+    for (uint32_t i = 0; i < p->info.levels; i++)
+        lists += txm_load_le32(p->data + infos + i * PTEX_LEVEL_BYTES + 12) *
+                 (uint64_t)(sizeof *p->levels[i].words + sizeof *p->levels[i].offsets);
+    status = txm_ptex_afford(p, lists, "the lists of its faces", err); /* all of them, before the first is unpacked */
     if (status == TXM_OK)
         status = read_ptex_faces(p, faces, h.face_zip, err);
     if (status == TXM_OK)
         status = txm_ptex_unpack(p, constants, h.constant_zip, (uint64_t)p->info.faces * p->info.pixel_bytes,
                                  &p->constants, "its constant colours cannot be read", err);
-    if (status == TXM_OK)
-        status = read_ptex_levels(p, infos, levels, h.level_bytes, err);
+    if (status == TXM_OK && !txm_ptex_holds(p, levels, h.level_bytes))
+        status = txm_ptex_corrupt(p, "the levels are cut off", levels, err);
+    uint64_t at = levels;
+    for (uint32_t i = 0; i < p->info.levels && status == TXM_OK; i++)
+        status = read_ptex_level(p, i, p->data + infos + i * PTEX_LEVEL_BYTES, &at, levels + h.level_bytes, err);
     h.places.meta = levels + h.level_bytes;
     h.places.large_header = h.places.meta + h.places.meta_zip_bytes + PTEX_BARRIER_BYTES;
     h.places.large_data = h.places.large_header + h.places.large_zip_bytes;
@@ -418,8 +393,8 @@ static txm_status read_ptex_sections(txm_ptex *p, txm_error *err)
         status = txm_ptex_read_edits(p, &h.places, err);
     if (status == TXM_OK)
         status = txm_ptex_settle_metas(p, err);
-    if (status == TXM_OK)
-        multiply_ptex_constants(p);
+    if (status == TXM_OK && p->flags & TXM_PTEX_PREMULTIPLY)
+        txm_ptex_multiply_alpha(p, p->constants, p->info.faces);
     return status;
 }
 

@@ -91,12 +91,6 @@ static txm_status take_reader(const txm_ptex_pages *pages, ptex_reader **out, tx
 
 /* ---- pixels ------------------------------------------------------------------------------------------------------ */
 
-static void store_one(txm_type type, uint8_t *out)
-{
-    const float one = 1;
-    txm_samples_from_float(type, &one, out, 1);
-}
-
 /* The file's channel for a channel of the page; -1: none, so the page has 0, or 1 for alpha. */
 static int source_channel(const txm_ptex_info *info, int channel)
 {
@@ -122,7 +116,7 @@ static void widen_texels(const txm_ptex_pages *pages, const uint8_t *in, size_t 
     uint8_t one[4];
     for (int c = 0; c < 4; c++)
         from[c] = source_channel(info, c);
-    store_one(info->type, one);
+    txm_samples_from_float(info->type, &(const float){1}, one, 1);
     for (size_t i = 0; i < count; i++, in += info->pixel_bytes)
         for (int c = 0; c < 4; c++, out += bytes)
             if (from[c] >= 0)
@@ -187,15 +181,6 @@ static uint32_t face_of_cell(const txm_ptex_pages *pages, const ptex_grid *g, ui
     const uint32_t begin = row / g->strip * g->strip, left = g->rows - begin;
     const uint32_t high = left < g->strip ? left : g->strip;
     return pages->order[g->first + begin * g->columns + column * high + (row - begin)];
-}
-
-/* The inverse: the cell that contains the index-th face of a grid. */
-static void cell_of_index(const ptex_grid *g, uint32_t index, uint32_t *column, uint32_t *row)
-{
-    const uint32_t begin = index / (g->columns * g->strip) * g->strip, left = g->rows - begin;
-    const uint32_t high = left < g->strip ? left : g->strip, rest = index - begin * g->columns;
-    *column = rest / high;
-    *row = begin + rest % high;
 }
 
 static uint32_t block_size(const txm_ptex_pages *pages, uint32_t log2)
@@ -377,28 +362,23 @@ txm_status txm_ptex_page_read(const txm_ptex_pages *pages, uint32_t page, uint32
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-static const ptex_grid *grid_of_rank(const txm_ptex_pages *pages, uint32_t rank)
-{
-    size_t low = 0, high = pages->grid_count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (pages->grids[middle].first <= rank)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &pages->grids[low];
-}
-
 txm_status txm_ptex_place_of(const txm_ptex_pages *pages, uint32_t face, txm_ptex_place *out, txm_error *err)
 {
     txm_error_clear(err);
     if (face >= pages->ptex->info.faces)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: no face %u: the file has %u, counted from 0", pages->ptex->path,
                         face, pages->ptex->info.faces);
-    const ptex_grid *g = grid_of_rank(pages, pages->rank[face]);
-    uint32_t column, row;
-    cell_of_index(g, pages->rank[face] - g->first, &column, &row);
+    const uint32_t rank = pages->rank[face];
+    size_t from = 0;
+    for (size_t end = pages->grid_count; end - from > 1;) {
+        const size_t middle = from + (end - from) / 2;
+        *(pages->grids[middle].first <= rank ? &from : &end) = middle;
+    }
+    /* The inverse of face_of_cell. */
+    const ptex_grid *g = &pages->grids[from];
+    const uint32_t index = rank - g->first, begin = index / (g->columns * g->strip) * g->strip, left = g->rows - begin;
+    const uint32_t high = left < g->strip ? left : g->strip, rest = index - begin * g->columns;
+    const uint32_t column = rest / high, row = begin + rest % high;
     *out = (txm_ptex_place){g->page, g->x + column * block_size(pages, g->u_log2) + pages->info.padding_px,
                             g->y + row * block_size(pages, g->v_log2) + pages->info.padding_px, 1u << g->u_log2,
                             1u << g->v_log2};
