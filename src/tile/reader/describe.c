@@ -159,22 +159,6 @@ static unsigned parse_color(const char *text, float color[4])
     return 0;
 }
 
-/* Identifies the space by its matrix, or in OpenEXR files by the interop id. */
-static void name_working_space(txm_tx_description *d, const char *interop_id)
-{
-    const txm_blender_space *s;
-    for (unsigned i = 0; (s = txm_blender_space_at(i)); i++)
-        if (!strcmp(d->xyz_to_scene_linear, s->xyz_text) || (interop_id && !strcmp(interop_id, s->interop_id)))
-            set(d->working_space, sizeof d->working_space, s->name, strlen(s->name));
-}
-
-/* Accepts a digest of 40 digits; any other text is ignored. */
-static void set_sha1(txm_tx_description *d, const char *text)
-{
-    if (text && strspn(text, "0123456789ABCDEFabcdef") == 40 && (!text[40] || isspace((unsigned char)text[40])))
-        set(d->sha1, sizeof d->sha1, text, 40);
-}
-
 /* -1 for files that Blender did not write. */
 static int parse_format_version(const char *software)
 {
@@ -237,10 +221,18 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
         format = txm_tx_metadata_of(tx, "PixarTextureFormat");
     d.envlatl = format && !strncmp(format, "LatLong", 7);
     d.format_version = parse_format_version(d.software);
-    set_sha1(&d, txm_tx_metadata_of(tx, "oiio:SHA-1"));
+    /* A digest has 40 digits; any other text is ignored. */
+    const char *sha1 = txm_tx_metadata_of(tx, "oiio:SHA-1");
+    if (sha1 && strspn(sha1, "0123456789ABCDEFabcdef") == 40 && (!sha1[40] || isspace((unsigned char)sha1[40])))
+        set(d.sha1, sizeof d.sha1, sha1, 40);
     d.average_count = parse_color(txm_tx_metadata_of(tx, "oiio:AverageColor"), d.average);
     d.constant_count = parse_color(txm_tx_metadata_of(tx, "oiio:ConstantColor"), d.constant);
-    name_working_space(&d, txm_tx_metadata_of(tx, "colorInteropID"));
+    /* The matrix identifies the space, or in OpenEXR files the interop id. */
+    const char *interop_id = txm_tx_metadata_of(tx, "colorInteropID");
+    const txm_blender_space *space;
+    for (unsigned i = 0; (space = txm_blender_space_at(i)); i++)
+        if (!strcmp(d.xyz_to_scene_linear, space->xyz_text) || (interop_id && !strcmp(interop_id, space->interop_id)))
+            set(d.working_space, sizeof d.working_space, space->name, strlen(space->name));
     d.limit_px = parse_limit(txm_tx_metadata_of(tx, "txmill:Limit"));
     uint64_t bytes;
     if (!txm_content_key_parse(d.content, &bytes)) {

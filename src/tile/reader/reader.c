@@ -334,19 +334,8 @@ static bool add_clean(txm_bytes *text, const char *s, size_t n)
     return true;
 }
 
-/* Entries are offsets into the text, so they remain valid when it is reallocated. */
-static bool grow_metadata(txm_metadata *m)
-{
-    size_t capacity = m->capacity ? m->capacity * 2 : 32;
-    void *entries = realloc(m->entries, capacity * sizeof *m->entries);
-    if (!entries)
-        return false;
-    m->entries = entries;
-    m->capacity = capacity;
-    return true;
-}
-
-/* Entries beyond the limits are dropped silently; the ones that Cycles reads are among the first. */
+/* Entries are offsets into the text, which moves as it grows. Those beyond the limits are dropped silently; the ones
+ * that Cycles reads are among the first. */
 bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *value, size_t value_bytes)
 {
     size_t name_bytes = strlen(name);
@@ -354,7 +343,7 @@ bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *valu
     if (metadata->count == TXM_METADATA_MAX_ENTRIES ||
         metadata->text.size + name_bytes + value_bytes + 2 > TXM_METADATA_MAX_BYTES)
         return true;
-    if (metadata->count == metadata->capacity && !grow_metadata(metadata))
+    if (!TXM_GROW(metadata->entries, metadata->capacity, metadata->count))
         return false;
     uint32_t name_at = (uint32_t)metadata->text.size;
     if (!add_clean(&metadata->text, name, name_bytes))

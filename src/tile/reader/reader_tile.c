@@ -288,15 +288,6 @@ static void put_runs(const txm_window *window, const axis *ax, const axis *ay, u
     }
 }
 
-/* The clip extension shows black, which is transparent if there is alpha. */
-static void clear_outside(const txm_window *window, const axis *ax, const axis *ay)
-{
-    for (const run *y = ay->runs; y < ay->runs + ay->count; y++)
-        for (const run *x = ax->runs; x < ax->runs + ax->count; x++)
-            if (x->tile == OUTSIDE || y->tile == OUTSIDE)
-                txm_window_clear(window, x->dst, y->dst, x->count, y->count);
-}
-
 /* Whether an earlier run has the same tile, because each tile is decoded only once. */
 static bool seen(const axis *a, unsigned index)
 {
@@ -328,32 +319,12 @@ static txm_status gather_border(txm_tx *tx, const txm_tile_id *tile, uint32_t pa
             put_runs(window, &ax, &ay, neighbour.x, neighbour.y, &pixels);
         }
     }
-    clear_outside(window, &ax, &ay);
+    /* The clip extension shows black, which is transparent if there is alpha. */
+    for (const run *y = ay.runs; y < ay.runs + ay.count; y++)
+        for (const run *x = ax.runs; x < ax.runs + ax.count; x++)
+            if (x->tile == OUTSIDE || y->tile == OUTSIDE)
+                txm_window_clear(window, x->dst, y->dst, x->count, y->count);
     return TXM_OK;
-}
-
-/* Reads a tile without padding. */
-static txm_status read_plain(txm_tx *tx, const txm_tile_id *tile, const txm_window *window, txm_scratch *scratch,
-                             txm_error *err)
-{
-    txm_pixels pixels;
-    txm_status status = txm_tile_decode(tx, tile, scratch, &pixels, err);
-    if (status == TXM_OK)
-        txm_window_put(window, 0, 0, pixels.data, pixels.stride, tile->w, tile->h);
-    return status;
-}
-
-/* Borders are two pixels wide, so wider padding is always gathered. */
-static txm_status read_padded(txm_tx *tx, const txm_tile_id *tile, const txm_tx_request *r, const txm_window *window,
-                              txm_scratch *scratch, txm_error *err)
-{
-    bool done = false;
-    txm_status status = TXM_OK;
-    if (r->padding_px <= TXM_BORDER_PX && tx->section)
-        status = txm_section_read_padded(tx, tile, r->padding_px, r->extension, window, scratch, &done, err);
-    if (status == TXM_OK && !done)
-        status = gather_border(tx, tile, r->padding_px, r->extension, window, scratch, err);
-    return status;
 }
 
 /* May be called from any number of threads: each call takes scratch memory from the pool and returns it. */
@@ -382,8 +353,17 @@ txm_status txm_tx_read_tile(txm_tx *tx, const txm_tx_request *r, txm_error *err)
     size_t pixel = r->pixel_stride_bytes ? r->pixel_stride_bytes : tx->pixel_bytes;
     size_t row = r->row_stride_bytes ? r->row_stride_bytes : pixel * (tx->info.tile_w + 2 * (size_t)r->padding_px);
     txm_window window = {r->pixels, pixel, row, tx->pixel_bytes};
-    status =
-        r->padding_px ? read_padded(tx, &tile, r, &window, scratch, err) : read_plain(tx, &tile, &window, scratch, err);
+    bool done = !r->padding_px;
+    if (done) {
+        txm_pixels pixels;
+        status = txm_tile_decode(tx, &tile, scratch, &pixels, err);
+        if (status == TXM_OK)
+            txm_window_put(&window, 0, 0, pixels.data, pixels.stride, tile.w, tile.h);
+    } else if (r->padding_px <= TXM_BORDER_PX && tx->section) {
+        status = txm_section_read_padded(tx, &tile, r->padding_px, r->extension, &window, scratch, &done, err);
+    }
+    if (status == TXM_OK && !done) /* borders are two pixels wide, so wider padding is always gathered */
+        status = gather_border(tx, &tile, r->padding_px, r->extension, &window, scratch, err);
     txm_scratch_give(tx, scratch);
     status = txm_tx_settle(tx, status, err);
     if (status == TXM_OK && r->width)

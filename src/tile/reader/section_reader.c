@@ -35,27 +35,14 @@ static void judge(txm_tx *tx, txm_section_state state, uint64_t image_bytes, con
     va_end(args);
 }
 
-/* The number of borders of all levels, which an index must have. */
-static uint64_t count_tiles(const txm_tx *tx)
-{
-    const txm_reader_level *last = &tx->levels[tx->info.levels - 1];
-    return last->first_tile + (uint64_t)last->shape.tiles_x * last->shape.tiles_y;
-}
-
-/* Whether the footer's numbers are consistent with each other and with the file's size. */
-static bool plausible(const txm_tx *tx, const txm_section_footer *f)
-{
-    uint64_t footer_at = tx->map.bytes - TXM_SECTION_FOOTER_BYTES;
-    return f->index_offset <= footer_at && f->index_bytes == footer_at - f->index_offset &&
-           f->image_bytes <= f->index_offset;
-}
-
 /* Whether the section was made for levels and tiles of this shape. */
 static bool same_shape(const txm_tx *tx, const txm_section_footer *f)
 {
     const txm_tx_info *info = &tx->info;
+    const txm_reader_level *last = &tx->levels[info->levels - 1];
     return f->tile_px == info->tile_w && f->tile_px == info->tile_h && f->border_px == TXM_BORDER_PX &&
-           f->channels == info->channels && f->type == (unsigned)info->type && f->tiles == count_tiles(tx) &&
+           f->channels == info->channels && f->type == (unsigned)info->type &&
+           f->tiles == last->first_tile + (uint64_t)last->shape.tiles_x * last->shape.tiles_y &&
            f->index_raw == 4 + 8 * (uint64_t)info->levels + 8 * (uint64_t)f->tiles;
 }
 
@@ -152,7 +139,8 @@ txm_status txm_section_find(txm_tx *tx, txm_error *err)
               "version %u of the section is newer than version %d, which is known", f.version, TXM_SECTION_VERSION);
         return TXM_OK;
     }
-    if (!plausible(tx, &f)) {
+    const uint64_t footer_at = map->bytes - TXM_SECTION_FOOTER_BYTES;
+    if (f.index_offset > footer_at || f.index_bytes != footer_at - f.index_offset || f.image_bytes > f.index_offset) {
         judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "its footer points outside of the file");
         return TXM_OK;
     }
