@@ -425,9 +425,10 @@ static void *wave(void *seed)
             }
             if (left)
                 load(viewer, &lane, &polled, &s);
-            if (!viewer)
+            if (!viewer) {
+                txm_cache_close_view(cache); /* or changes would be refused */
                 pthread_rwlock_unlock(&view_lock);
-            else if (sample_random(&s) % 8 == 0)
+            } else if (sample_random(&s) % 8 == 0)
                 txm_cache_viewer_close(viewer);
         }
         rest(&s, 1000000);

@@ -659,14 +659,6 @@ void txm_texture_show(txm_catalog *k, uint32_t texture, const txm_source *s, uin
                             .average = {0.5f, 0.5f, 0.5f, 1.0f}};
 }
 
-/* Levels that are not registered refer to the span of UNREGISTERED numbers. */
-static void place_levels(const txm_catalog *k, txm_source *s, uint32_t first)
-{
-    s->first = first;
-    for (uint32_t i = 0; i < s->view->levels && !txm_view_is_packed(s->view); i++)
-        s->view->level_first[i] = k->table->unregistered - first;
-}
-
 /* Gives a new source its first block. No texture shows it yet. */
 static bool register_source(txm_catalog *k, txm_source *s)
 {
@@ -675,7 +667,9 @@ static bool register_source(txm_catalog *k, txm_source *s)
     if (!txm_reserve_unregistered(k, txm_view_tiles(s->view, 0)) ||
         !txm_block_new(k, packed ? 1 : s->view->levels, TXM_NO_TEXTURE, s, TXM_BLOCK_OF_LEVELS, &first))
         return false;
-    place_levels(k, s, first);
+    s->first = first; /* levels that are not registered refer to the span of UNREGISTERED numbers */
+    for (uint32_t i = 0; i < s->view->levels && !packed; i++)
+        s->view->level_first[i] = k->table->unregistered - first;
     s->registered = packed ? 0 : (uint8_t)s->view->levels;
     return true;
 }

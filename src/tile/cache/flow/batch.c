@@ -22,16 +22,6 @@ enum { TILES_OF_A_PART = 32, CHOICE = 8 };
 
 /* ---- running ---- */
 
-/* Ends a job that was not begun when its batch ended: the next lookup that needs the tile requests it again. */
-static void give_up_job(txm_ticket *t, const txm_job *job)
-{
-    txm_cache *c = t->cache;
-    pthread_mutex_lock(&c->lock);
-    c->stats.requests_late += !atomic_load(&t->cancelled);
-    txm_abandon(c, job);
-    pthread_mutex_unlock(&c->lock);
-}
-
 /* Drops a reference, with the lock held. The last one frees the list of jobs, or keeps it for the next batch:
  * allocating a new one while memory is short would evict tiles that the next launch needs. */
 static void leave_running(txm_ticket *t)
@@ -47,24 +37,6 @@ static void leave_running(txm_ticket *t)
         txm_release(&c->tiles, t->jobs, t->jobs_room * sizeof *t->jobs);
     }
     free(t);
-}
-
-/* Appends a planned batch to the list of those that are not over. With the lock held. */
-static void begin_ticket(txm_ticket *t)
-{
-    txm_cache *c = t->cache;
-    txm_ticket **at = &c->queue.tickets;
-    while (*at)
-        at = &(*at)->next_running;
-    *at = t;
-    t->users++;
-    c->queue.count += t->total;
-    for (uint32_t i = 0; i < t->total; i++)
-        t->bytes += t->jobs[i].source->view->tile_bytes;
-    c->queue.bytes += t->bytes;
-    t->shown_seconds = txm_clock_seconds();
-    if (t->viewer)
-        t->viewer->tickets++;
 }
 
 /* Called when all tiles of a batch were read or given up: from now on views may show them. With the lock held; the
@@ -113,8 +85,11 @@ static void run_parts(txm_ticket *t, uint32_t parts)
     txm_scratch_memory unwidened = {0};
     for (uint32_t begin; parts-- && (begin = atomic_fetch_add(&t->next, TILES_OF_A_PART)) < t->total;)
         for (uint32_t i = begin; i < t->total && i - begin < TILES_OF_A_PART; i++) {
-            if (is_ended(t)) {
-                give_up_job(t, &t->jobs[i]);
+            if (is_ended(t)) { /* the next lookup that needs the tile requests it again */
+                pthread_mutex_lock(&c->lock);
+                c->stats.requests_late += !atomic_load(&t->cancelled);
+                txm_abandon(c, &t->jobs[i]);
+                pthread_mutex_unlock(&c->lock);
             } else {
                 atomic_fetch_add(&t->begun, 1);
                 txm_load(c, &t->jobs[i], &unwidened, t->pins);
@@ -132,56 +107,15 @@ static void run_parts(txm_ticket *t, uint32_t parts)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void join_running(txm_ticket *t)
-{
-    run_parts(t, UINT32_MAX);
-}
-
 /* Runs a batch on a thread of the pool. */
 static void run_along(void *arg)
 {
     txm_ticket *t = arg;
     txm_cache *c = t->cache;
-    join_running(t);
+    run_parts(t, UINT32_MAX);
     pthread_mutex_lock(&c->lock);
     leave_running(t);
     pthread_mutex_unlock(&c->lock);
-}
-
-/* Waits until a batch has ended, and reads its tiles meanwhile. With the lock held, which is released in between; the
- * caller must hold a reference. */
-static void wait_for(txm_ticket *t)
-{
-    txm_cache *c = t->cache;
-    pthread_mutex_unlock(&c->lock);
-    join_running(t);
-    pthread_mutex_lock(&c->lock);
-    while (!t->over)
-        pthread_cond_wait(&c->changed, &c->lock);
-}
-
-/* Whether a ticket must wait for other batches: no job has ended since its launch, and some are still to end. */
-static bool must_await(const txm_ticket *t)
-{
-    const txm_cache *c = t->cache;
-    return t->awaits_others && c->queue.jobs_over == t->jobs_seen && c->queue.jobs;
-}
-
-/* Waits for a ticket without tiles: repeating its launch before the other batches are done would miss the same tiles.
- * With the lock held, which is released in between. */
-static void await_others(txm_ticket *t)
-{
-    txm_cache *c = t->cache;
-    while (must_await(t)) {
-        pthread_mutex_unlock(&c->lock);
-        const bool helped = txm_help(c);
-        pthread_mutex_lock(&c->lock);
-        if (helped || !must_await(t))
-            continue;
-        c->waiting++;
-        pthread_cond_wait(&c->changed, &c->lock);
-        c->waiting--;
-    }
 }
 
 /* Used by lookups that wait for a tile of a batch whose owner may not load it for a long time. */
@@ -195,7 +129,7 @@ bool txm_help(txm_cache *c)
     if (idle) {
         t->users++;
         pthread_mutex_unlock(&c->lock);
-        join_running(t);
+        run_parts(t, UINT32_MAX);
         pthread_mutex_lock(&c->lock);
         leave_running(t);
     }
@@ -296,10 +230,21 @@ void txm_ticket_fill(txm_ticket *t, uint32_t count)
     }
     qsort(t->jobs, t->total, sizeof *t->jobs, by_place);
     atomic_store(&t->remaining, t->total);
-    if (t->total) {
-        t->over = false;
-        begin_ticket(t);
-    }
+    if (!t->total)
+        return;
+    t->over = false;
+    t->users++; /* the list of batches that are not over */
+    txm_ticket **at = &c->queue.tickets;
+    while (*at)
+        at = &(*at)->next_running;
+    *at = t;
+    for (uint32_t i = 0; i < t->total; i++)
+        t->bytes += t->jobs[i].source->view->tile_bytes;
+    c->queue.count += t->total;
+    c->queue.bytes += t->bytes;
+    t->shown_seconds = txm_clock_seconds();
+    if (t->viewer)
+        t->viewer->tickets++;
 }
 
 uint32_t txm_ticket_total(const txm_ticket *ticket)
@@ -326,15 +271,28 @@ bool txm_ticket_poll(txm_ticket *ticket)
     return over;
 }
 
+/* The caller reads tiles of the batch meanwhile. A ticket without tiles waits until a job of another batch has ended:
+ * repeating its launch before that would miss the same tiles. */
 void txm_ticket_wait(txm_ticket **ticket)
 {
     txm_ticket *t = ticket ? *ticket : NULL;
     if (!t)
         return;
     txm_cache *c = t->cache;
+    run_parts(t, UINT32_MAX);
     pthread_mutex_lock(&c->lock);
-    wait_for(t);
-    await_others(t);
+    while (!t->over)
+        pthread_cond_wait(&c->changed, &c->lock);
+    while (t->awaits_others && c->queue.jobs_over == t->jobs_seen && c->queue.jobs) {
+        pthread_mutex_unlock(&c->lock);
+        const bool helped = txm_help(c);
+        pthread_mutex_lock(&c->lock);
+        if (helped || c->queue.jobs_over != t->jobs_seen || !c->queue.jobs)
+            continue;
+        c->waiting++;
+        pthread_cond_wait(&c->changed, &c->lock);
+        c->waiting--;
+    }
     leave_running(t);
     pthread_mutex_unlock(&c->lock);
     *ticket = NULL;
@@ -348,7 +306,7 @@ void txm_ticket_cancel(txm_ticket **ticket)
         return;
     txm_cache *c = t->cache;
     atomic_store(&t->cancelled, true);
-    join_running(t);
+    run_parts(t, UINT32_MAX);
     pthread_mutex_lock(&c->lock);
     leave_running(t);
     pthread_mutex_unlock(&c->lock);
@@ -476,20 +434,6 @@ static uint32_t choose_jobs(txm_ticket *t, uint32_t count)
     return n;
 }
 
-/* Batches are planned one at a time. The lock is released while files are opened, so `processing` is needed too. */
-static void begin_processing(txm_cache *c)
-{
-    while (c->queue.processing)
-        pthread_cond_wait(&c->changed, &c->lock);
-    c->queue.processing = true;
-}
-
-static void end_processing(txm_cache *c)
-{
-    c->queue.processing = false;
-    pthread_cond_broadcast(&c->changed);
-}
-
 /* Orders pins: tiles that were requested first come first; among equals, the tile that was loaded last. */
 static int by_claim(const void *a, const void *b)
 {
@@ -600,7 +544,9 @@ static txm_status process(txm_cache_viewer *v, txm_lookup_state *const *lanes, s
                           txm_error *err)
 {
     txm_cache *c = v->cache;
-    begin_processing(c);
+    while (c->queue.processing) /* batches are planned one at a time, although opening files releases the lock */
+        pthread_cond_wait(&c->changed, &c->lock);
+    c->queue.processing = true;
     txm_job *jobs = c->queue.spare_jobs;
     uint32_t room = c->queue.spare_room;
     c->queue.spare_jobs = NULL;
@@ -610,7 +556,8 @@ static txm_status process(txm_cache_viewer *v, txm_lookup_state *const *lanes, s
         t = txm_ticket_of(c, jobs, room, &v->pins);
     if (!t) {
         txm_release(&c->tiles, jobs, room * sizeof *jobs);
-        end_processing(c);
+        c->queue.processing = false;
+        pthread_cond_broadcast(&c->changed);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
     }
     t->viewer = v;
@@ -626,7 +573,8 @@ static txm_status process(txm_cache_viewer *v, txm_lookup_state *const *lanes, s
     /* Makes room for all pins now: to allocate it while the next launch runs could evict tiles. */
     txm_array_grow(&c->tiles, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queue.count,
                    sizeof *v->pins.items, NULL);
-    end_processing(c);
+    c->queue.processing = false;
+    pthread_cond_broadcast(&c->changed);
     *ticket = t;
     return TXM_OK;
 }

@@ -239,11 +239,6 @@ static bool is_divided(const division *d)
     return d->set || d->across > 1;
 }
 
-static uint32_t areas_of(const division *d)
-{
-    return d->set ? MOST_AREAS : d->across * d->across;
-}
-
 /* Maps a coordinate to 0..1 through the extension; a rejected one belongs to the area at the edge. */
 static float wrapped(float x, txm_extension extension)
 {
@@ -331,7 +326,8 @@ static txm_lookup_result sample_gathered(txm_cache_thread *t, uint32_t texture, 
 static txm_lookup_result sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
                                          const txm_lookups *part, const division *d, size_t *missed)
 {
-    const uint32_t areas = areas_of(d), first = t->number * 5 * areas / 8 % areas; /* steps of about the golden ratio */
+    const uint32_t areas = d->set ? MOST_AREAS : d->across * d->across;
+    const uint32_t first = t->number * 5 * areas / 8 % areas; /* steps of about the golden ratio */
     const uint8_t *end = t->areas + part->count;
     txm_lookup_result worst = TXM_LOOKUP_HIT;
     gathered g = {.count = 0};
@@ -386,14 +382,6 @@ static bool has_base(txm_cache_thread *t, uint32_t texture)
     return has;
 }
 
-static uint64_t wanted_of(const txm_lookups *b)
-{
-    uint64_t wanted = b->mask ? 0 : b->count;
-    for (size_t i = 0; b->mask && i < b->count; i++)
-        wanted += b->mask[i] != 0;
-    return wanted;
-}
-
 txm_lookup_result txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
                                      const txm_lookups *batch)
 {
@@ -419,6 +407,9 @@ txm_lookup_result txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, cons
                                         : sample_few(t, texture, &biased, &part, &missed));
         txm_count(&t->reader.missed, missed);
     }
-    txm_count(&t->reader.quick.lookups, wanted_of(batch));
+    uint64_t wanted = batch->mask ? 0 : batch->count;
+    for (size_t i = 0; batch->mask && i < batch->count; i++)
+        wanted += batch->mask[i] != 0;
+    txm_count(&t->reader.quick.lookups, wanted);
     return worst;
 }

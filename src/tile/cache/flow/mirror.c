@@ -52,9 +52,12 @@ txm_mirrored txm_mirror_of(txm_cache *c, uint32_t slot)
 
 void txm_mirror_kept(txm_cache *c, void (*each)(void *user, txm_mirrored tile), void *user)
 {
-    for (uint32_t slot = TXM_NO_SLOT; c->tiles.kept_bytes && (slot = txm_slot_next(&c->tiles, slot)) != TXM_NO_SLOT;)
-        if (txm_slot_at(&c->tiles, slot)->kept && txm_slot_at(&c->tiles, slot)->state == TXM_SLOT_STATE_HELD)
-            each(user, txm_mirror_of(c, slot));
+    for (uint32_t slab = 0, count; c->tiles.kept_bytes && slab < txm_slabs_end(&c->tiles); slab++) {
+        const txm_slot *slots = txm_slab_slots(&c->tiles, slab, &count);
+        for (uint32_t i = 0; i < count; i++)
+            if (slots[i].kept && slots[i].state == TXM_SLOT_STATE_HELD)
+                each(user, txm_mirror_of(c, slab << TXM_SLOT_BITS | i));
+    }
 }
 
 uint32_t txm_mirror_slots(const txm_cache *c)

@@ -37,30 +37,23 @@ static void levels_of_part(const txm_source *s, const txm_cache_part *part, uint
     *first = part->first_level < *last ? part->first_level : *last;
 }
 
-/* v counts from the bottom and rows from the top, hence 1 - v. */
-static bool walk_level(txm_cache *c, txm_source *s, uint32_t level, const txm_cache_part *part, txm_part_step step,
-                       void *arg)
-{
-    const txm_view_texture *v = s->view;
-    uint32_t x0, x1, y0, y1, across = txm_view_tiles_across(v, level);
-    range_of(part->u0, part->u1, txm_level_size(v->width, level), v->tile_shift, &x0, &x1);
-    range_of(1.0f - part->v0, 1.0f - part->v1, txm_level_size(v->height, level), v->tile_shift, &y0, &y1);
-    for (uint32_t y = y0; y <= y1; y++)
-        for (uint32_t x = x0; x <= x1; x++)
-            if (!step(c, s, level, y * across + x, arg))
-                return false;
-    return true;
-}
-
-/* Visits only levels that have entries: nothing of the others is in memory. */
+/* Visits only levels that have entries: nothing of the others is in memory. v counts from the bottom and rows from the
+ * top, hence 1 - v. */
 static bool walk_part(txm_cache *c, txm_source *s, const txm_cache_part *part, txm_part_step step, void *arg)
 {
-    uint32_t first, last;
+    const txm_view_texture *v = s->view;
+    uint32_t first, last, x0, x1, y0, y1;
     levels_of_part(s, part, &first, &last);
     first = first > s->registered ? first : s->registered;
-    for (uint32_t level = last + 1; level-- > first;)
-        if (!walk_level(c, s, level, part, step, arg))
-            return false;
+    for (uint32_t level = last + 1; level-- > first;) {
+        const uint32_t across = txm_view_tiles_across(v, level);
+        range_of(part->u0, part->u1, txm_level_size(v->width, level), v->tile_shift, &x0, &x1);
+        range_of(1.0f - part->v0, 1.0f - part->v1, txm_level_size(v->height, level), v->tile_shift, &y0, &y1);
+        for (uint32_t y = y0; y <= y1; y++)
+            for (uint32_t x = x0; x <= x1; x++)
+                if (!step(c, s, level, y * across + x, arg))
+                    return false;
+    }
     return true;
 }
 

@@ -39,14 +39,16 @@ void txm_viewer_merge(txm_cache_viewer *v)
     txm_cache *c = v->cache;
     if (!v->open)
         return;
-    for (uint32_t slot = TXM_NO_SLOT; (slot = txm_slot_next(&c->tiles, slot)) != TXM_NO_SLOT;) {
-        const txm_slot *s = txm_slot_at(&c->tiles, slot);
-        const txm_tile_entry *e = s->state == TXM_SLOT_STATE_HELD ? entry_of(v, s->held.tile) : NULL;
-        if (!e || __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != v->epoch)
-            continue;
-        uint32_t *mark = &txm_entry(&c->catalog, s->held.tile)->mark;
-        if (__atomic_load_n(mark, __ATOMIC_RELAXED) < v->epoch)
-            __atomic_store_n(mark, v->epoch, __ATOMIC_RELAXED);
+    for (uint32_t slab = 0, count; slab < txm_slabs_end(&c->tiles); slab++) {
+        const txm_slot *slots = txm_slab_slots(&c->tiles, slab, &count);
+        for (const txm_slot *s = slots; s < slots + count; s++) {
+            const txm_tile_entry *e = s->state == TXM_SLOT_STATE_HELD ? entry_of(v, s->held.tile) : NULL;
+            if (!e || __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != v->epoch)
+                continue;
+            uint32_t *mark = &txm_entry(&c->catalog, s->held.tile)->mark;
+            if (__atomic_load_n(mark, __ATOMIC_RELAXED) < v->epoch)
+                __atomic_store_n(mark, v->epoch, __ATOMIC_RELAXED);
+        }
     }
 }
 
@@ -195,7 +197,7 @@ static uint32_t hide_tile(txm_cache_viewer *v, uint32_t number)
 static void show_portions(txm_cache *c)
 {
     const double now = c->options.show_seconds > 0 && c->queue.tickets ? txm_clock_seconds() : 0;
-    for (txm_ticket *t = now ? c->queue.tickets : NULL; t; t = t->next_running) {
+    for (txm_ticket *t = now > 0 ? c->queue.tickets : NULL; t; t = t->next_running) {
         if (now - t->shown_seconds < (double)c->options.show_seconds)
             continue;
         t->shown_seconds = now;

@@ -43,17 +43,10 @@ txm_slot *txm_slot_with(const txm_tiles *t, uint32_t slot, uint32_t stamp)
                                                                                                                  : NULL;
 }
 
-uint32_t txm_slot_next(const txm_tiles *t, uint32_t slot)
+const txm_slot *txm_slab_slots(const txm_tiles *t, uint32_t slab, uint32_t *count)
 {
-    for (slot++; slot >> TXM_SLOT_BITS < t->slabs->count; slot = ((slot >> TXM_SLOT_BITS) + 1) << TXM_SLOT_BITS) {
-        const txm_slab *s = &t->slabs->slab[slot >> TXM_SLOT_BITS];
-        for (; (slot & (TXM_SLOTS - 1)) < s->slots; slot++)
-            if (s->slot[slot & (TXM_SLOTS - 1)].state != TXM_SLOT_STATE_FREE)
-                return slot;
-            else if ((slot & (TXM_SLOTS - 1)) == TXM_SLOTS - 1)
-                break;
-    }
-    return TXM_NO_SLOT;
+    *count = t->slabs->slab[slab].slots;
+    return t->slabs->slab[slab].slot;
 }
 
 uint32_t txm_slabs_end(const txm_tiles *t)

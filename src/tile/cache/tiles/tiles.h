@@ -128,8 +128,8 @@ txm_slot *txm_slot_at(const txm_tiles *t, uint32_t slot);
 txm_slot *txm_slot_with(const txm_tiles *t, uint32_t slot, uint32_t stamp); /* NULL: it holds another tile, or none */
 uint8_t *txm_slot_pixels(const txm_tiles *t, uint32_t slot);
 uint32_t txm_slot_bytes(const txm_tiles *t, uint32_t slot);
-/* The next slot that is not free; TXM_NO_SLOT: none, and before the first. */
-uint32_t txm_slot_next(const txm_tiles *t, uint32_t slot);
+/* The slots of a slab; none: the number is unused. */
+const txm_slot *txm_slab_slots(const txm_tiles *t, uint32_t slab, uint32_t *count);
 uint32_t txm_slabs_end(const txm_tiles *t); /* all slots have numbers below this << TXM_SLOT_BITS */
 void txm_slot_keep(txm_tiles *t, uint32_t slot, bool kept);
 
