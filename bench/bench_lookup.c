@@ -302,7 +302,7 @@ static void by_the_clock(int rounds, int threads)
 /* ---- stages ---- */
 
 static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_level_mode mode, txm_level_rule rule,
-                          call how_called)
+                          uint32_t after, call how_called)
 {
     double best = 1e9;
     const txm_view *view = txm_texture_set_view(bench.set);
@@ -311,6 +311,7 @@ static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_lev
         how.filter = (uint8_t)filter;
         how.mode = (uint8_t)mode;
         how.rule = (uint8_t)rule;
+        how.after = (uint8_t)after;
         txm_lookup_state lookup_state = {.random = 4711};
         float out[4][BATCH], sum = 0;
         double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
@@ -346,20 +347,26 @@ static void by_stage(int rounds)
         uint32_t filter;
         txm_level_mode mode;
         txm_level_rule rule;
-    } stages[] = {{"closest, Cycles' level", TXM_FILTER_CLOSEST, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES},
-                  {"closest, ellipse", TXM_FILTER_CLOSEST, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_ELLIPSE},
-                  {"linear, one level", TXM_FILTER_LINEAR, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES},
-                  {"linear, two levels", TXM_FILTER_LINEAR, TXM_LEVEL_MODE_TRILINEAR, TXM_LEVEL_RULE_CYCLES},
-                  {"cubic, one level", TXM_FILTER_CUBIC, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES},
-                  {"cubic, two levels", TXM_FILTER_CUBIC, TXM_LEVEL_MODE_TRILINEAR, TXM_LEVEL_RULE_CYCLES},
-                  {"stochastic Gaussian", TXM_FILTER_STOCHASTIC_GAUSSIAN, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES},
-                  {"stochastic Mitchell", TXM_FILTER_STOCHASTIC_MITCHELL, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES}};
+        uint32_t after;
+    } stages[] = {
+        {"closest, Cycles' level", TXM_FILTER_CLOSEST, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES, 0},
+        {"closest, ellipse", TXM_FILTER_CLOSEST, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_ELLIPSE, 0},
+        {"linear, one level", TXM_FILTER_LINEAR, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES, 0},
+        {"linear, two levels", TXM_FILTER_LINEAR, TXM_LEVEL_MODE_TRILINEAR, TXM_LEVEL_RULE_CYCLES, 0},
+        {"linear, two levels, sRGB", TXM_FILTER_LINEAR, TXM_LEVEL_MODE_TRILINEAR, TXM_LEVEL_RULE_CYCLES,
+         TXM_AFTER_SRGB},
+        {"cubic, one level", TXM_FILTER_CUBIC, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES, 0},
+        {"cubic, two levels", TXM_FILTER_CUBIC, TXM_LEVEL_MODE_TRILINEAR, TXM_LEVEL_RULE_CYCLES, 0},
+        {"stochastic Gaussian", TXM_FILTER_STOCHASTIC_GAUSSIAN, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES, 0},
+        {"stochastic Mitchell", TXM_FILTER_STOCHASTIC_MITCHELL, TXM_LEVEL_MODE_FLOOR, TXM_LEVEL_RULE_CYCLES, 0}};
     printf("\n| ns of CPU a lookup, coherent, level 1.5 | one by one | batches of 16 |\n|---|---|---|\n");
     make_places(&patterns[1]);
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
         printf("| %s | %.1f | %.1f |\n", stages[i].name,
-               nanoseconds(rounds, &patterns[1], stages[i].filter, stages[i].mode, stages[i].rule, ONE_BY_ONE),
-               nanoseconds(rounds, &patterns[1], stages[i].filter, stages[i].mode, stages[i].rule, BATCHES));
+               nanoseconds(rounds, &patterns[1], stages[i].filter, stages[i].mode, stages[i].rule, stages[i].after,
+                           ONE_BY_ONE),
+               nanoseconds(rounds, &patterns[1], stages[i].filter, stages[i].mode, stages[i].rule, stages[i].after,
+                           BATCHES));
 }
 
 int main(int argc, char **argv)

@@ -29,9 +29,41 @@ static txm_lookup_result read_pixel(const point *p, uint32_t texture, uint32_t l
     return result;
 }
 
+/* Whether the point's set has a tile there. */
+static bool find_tile(const point *p, int32_t column, int32_t row, uint32_t *texture)
+{
+    if (column < 0 || column > 9 || row < 0 || (uint32_t)row >= p->set->udim_rows)
+        return false;
+    *texture = p->view->udims[p->set->first + (uint32_t)(10 * row + column)];
+    return *texture < p->view->texture_count && !p->view->textures[*texture].udim_rows;
+}
+
 static txm_lookup_result worse(txm_lookup_result a, txm_lookup_result b)
 {
     return a > b ? a : b;
+}
+
+/* Moves a point of a set, for a probe at (*u, *v) of its tile, to the tile that the place is in. Where there is none,
+ * the tile beside it extends, or else the point's own. */
+static point point_of_probe(const point *p, float *u, float *v)
+{
+    const float own_u = txm_min(txm_max(*u, 0.0f), 1.0f), own_v = txm_min(txm_max(*v, 0.0f), 1.0f);
+    for (int i = 0; p->set && (own_u != *u || own_v != *v) && i < 3; i++) {
+        point moved = *p;
+        const float across = (float)p->column + (i == 1 ? own_u : *u), up = (float)p->row + (i == 2 ? own_v : *v);
+        moved.column = i == 1 ? p->column : (int32_t)txm_floor(across);
+        moved.row = i == 2 ? p->row : (int32_t)txm_floor(up);
+        if (find_tile(p, moved.column, moved.row, &moved.texture)) {
+            *u = across - (float)moved.column;
+            *v = up - (float)moved.row;
+            return moved;
+        }
+    }
+    if (p->set) {
+        *u = own_u;
+        *v = own_v;
+    }
+    return *p;
 }
 
 /* A linear lookup whose points may need several pixels. Those that need one are ordinary lookups. */
@@ -74,11 +106,12 @@ static txm_lookup_result sample_points(const txm_view *view, uint32_t texture, c
     float total = 0.0f;
     for (uint32_t i = 0; i < f.probes; i++) {
         const float d = (float)i - 0.5f * (float)(f.probes - 1), weight = f.probes > 1 ? txm_probe_weight(&f, i) : 1.0f;
-        const float u = at.u + d * f.step_u, v = at.v + d * f.step_v;
+        float u = at.u + d * f.step_u, v = at.v + d * f.step_v;
+        const point probe = point_of_probe(&p, &u, &v);
         txm_rgba color, coarse;
-        result = worse(result, read(&p, levels.low, u, v, &color));
+        result = worse(result, read(&probe, levels.low, u, v, &color));
         if (levels.blend > 0.0f) {
-            result = worse(result, read(&p, last, u, v, &coarse));
+            result = worse(result, read(&probe, last, u, v, &coarse));
             color = color * (1.0f - levels.blend) + coarse * levels.blend;
         }
         sum = sum + color * weight;
@@ -126,9 +159,8 @@ static float at_centre(float u, uint32_t size)
 static txm_lookup_result read_neighbour(const point *p, int32_t column, int32_t row, uint32_t width, float u, float v,
                                         bool *found, txm_rgba *color)
 {
-    *found = column >= 0 && column <= 9 && row >= 0 && (uint32_t)row < p->set->udim_rows;
-    const uint32_t texture = *found ? p->view->udims[p->set->first + (uint32_t)(10 * row + column)] : TXM_NO_TEXTURE;
-    *found = texture < p->view->texture_count && !p->view->textures[texture].udim_rows;
+    uint32_t texture;
+    *found = find_tile(p, column, row, &texture);
     if (!*found)
         return TXM_LOOKUP_HIT;
     const txm_view_texture *t = p->view->textures + texture;
