@@ -60,18 +60,6 @@ static txm_status near_memory(txm_device *d, const txm_device_found *found, txm_
     return txm_no_memory(err, NULL);
 }
 
-static txm_status make_launches(txm_device *d, txm_error *err)
-{
-    txm_status status = txm_device_check(d, d->call->stream_new(&d->stream), "stream", err);
-    for (int i = 0; status == TXM_OK && i < TXM_DEVICE_LAUNCHES; i++) {
-        txm_device_launch *l = &d->launches[i];
-        l->device = d;
-        for (int k = 0; status == TXM_OK && k < 4; k++)
-            status = txm_device_check(d, d->call->event_new(&l->events[k]), "event", err);
-    }
-    return status;
-}
-
 txm_status txm_device_open(txm_cache *cache, const char *name, const txm_device_options *given, txm_device **out,
                            txm_error *err)
 {
@@ -98,7 +86,13 @@ txm_status txm_device_open(txm_cache *cache, const char *name, const txm_device_
     if (status == TXM_OK)
         status = near_memory(d, &found, err);
     if (status == TXM_OK)
-        status = make_launches(d, err);
+        status = txm_device_check(d, d->call->stream_new(&d->stream), "stream", err);
+    for (int i = 0; status == TXM_OK && i < TXM_DEVICE_LAUNCHES; i++) {
+        txm_device_launch *l = &d->launches[i];
+        l->device = d;
+        for (int k = 0; status == TXM_OK && k < 4; k++)
+            status = txm_device_check(d, d->call->event_new(&l->events[k]), "event", err);
+    }
     if (status)
         txm_device_close(&d);
     *out = d;

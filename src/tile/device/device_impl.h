@@ -137,8 +137,8 @@ typedef struct txm_update {
 txm_status txm_table_update(txm_device_launch *l, txm_update *u, txm_error *err);
 /* Treats the table on the device as unknown, so all of it is sent again. Closes the launch's own view. */
 void txm_table_forget(txm_device_launch *l);
-/* It must be called whenever a slot's copy has got or lost its place. */
-void txm_copy_moved(txm_device *d, uint32_t slot);
+/* Drops the copy of a slot's tile. */
+void txm_copy_drop(txm_device *d, uint32_t slot);
 /* Treats tiles that this launch or a later one has copied or touched as not on the device. */
 void txm_copies_forget(txm_device *d, uint32_t number);
 

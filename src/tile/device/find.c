@@ -8,13 +8,6 @@
 #include "tile/device/device_impl.h"
 #include "tile/device/device_plugin.h"
 
-/* Compares sizes, because a plug-in of another build would misread its arguments. */
-static bool lookups_fit(const txm_device_lookups *l)
-{
-    return l && l->abi == TXM_DEVICE_LOOKUPS_ABI && l->look_bytes == sizeof(txm_device_lookup) &&
-           l->place_bytes == sizeof(txm_device_place) && l->texture_bytes == sizeof(txm_view_texture);
-}
-
 txm_status txm_device_find(const char *name, txm_device_found *found, txm_error *err)
 {
     int only = -1;
@@ -28,7 +21,11 @@ txm_status txm_device_find(const char *name, txm_device_found *found, txm_error 
                         name ? name : "");
     txm_status status = txm_device_count(backend, &plugin, &count, err);
     const uint32_t index = only < 0 ? 0 : (uint32_t)only;
-    if (status == TXM_OK && !lookups_fit(plugin->lookups))
+    /* Sizes are compared, because a plug-in of another build would misread its arguments. */
+    const txm_device_lookups *l = status == TXM_OK ? plugin->lookups : NULL;
+    if (status == TXM_OK &&
+        !(l && l->abi == TXM_DEVICE_LOOKUPS_ABI && l->look_bytes == sizeof(txm_device_lookup) &&
+          l->place_bytes == sizeof(txm_device_place) && l->texture_bytes == sizeof(txm_view_texture)))
         status = txm_fail(err, TXM_STATUS_DEVICE, "%s: its plug-in is from another build, or does not support lookups",
                           name);
     if (status == TXM_OK && index >= count)

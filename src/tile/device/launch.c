@@ -75,15 +75,6 @@ static bool pick(txm_device_launch *l)
     return true;
 }
 
-/* If a set may be served by its base texture, looks it up there as txm_cache_resolve does. This depends on levels, so
- * it is decided here rather than on the device. */
-static void resolve(txm_device_launch *l, const txm_sampler *how, txm_device_in *in)
-{
-    if (in->texture < l->view.texture_count && l->view.textures[in->texture].udim_rows &&
-        txm_mirror_has_base(l->device->cache, in->texture))
-        in->texture = txm_cache_resolve(l->device->cache, in->texture, how, &in->at);
-}
-
 /* Packs the samplers, then the lookups. If the batch has no random numbers, chance is switched off in the samplers. */
 static txm_status pack_lookups(txm_device_launch *l, txm_device_lookup *args, txm_error *err)
 {
@@ -104,8 +95,10 @@ static txm_status pack_lookups(txm_device_launch *l, txm_device_lookup *args, tx
         const uint32_t i = l->picked.items[k];
         in[k] = (txm_device_in){b->at[i], b->texture ? b->texture[i] : b->one_texture, b->how ? b->how[i] : 0,
                                 b->random ? b->random[i] : 0};
-        if (!l->in_view)
-            resolve(l, &samplers[in[k].how], &in[k]);
+        /* Whether its base texture serves a set depends on levels, so it is decided here rather than on the device. */
+        if (!l->in_view && in[k].texture < l->view.texture_count && l->view.textures[in[k].texture].udim_rows &&
+            txm_mirror_has_base(l->device->cache, in[k].texture))
+            in[k].texture = txm_cache_resolve(l->device->cache, in[k].texture, &samplers[in[k].how], &in[k].at);
     }
     args->lookups_at = (uint32_t)(sampler_bytes / 4);
     l->device->stats.lookup_bytes += bytes;
@@ -217,14 +210,6 @@ static txm_status make_ready(txm_device_launch *l, txm_device_lookup *args, txm_
     return status;
 }
 
-static txm_device_launch *idle_launch(txm_device *d)
-{
-    for (int i = 0; i < TXM_DEVICE_LAUNCHES; i++)
-        if (!d->launches[i].busy)
-            return &d->launches[i];
-    return NULL;
-}
-
 /* Discards a launch that could not be queued. Its updates are sent again by the next one, since an unknown part of them
  * arrived. */
 static txm_status not_begun(txm_device_launch *l, uint32_t number, txm_status status)
@@ -237,7 +222,9 @@ static txm_status not_begun(txm_device_launch *l, uint32_t number, txm_status st
 /* Takes an idle launch for the batch; NULL, with the reason, if there is none. */
 static txm_device_launch *take_launch(txm_device *d, const txm_device_batch *batch, txm_error *err)
 {
-    txm_device_launch *l = idle_launch(d);
+    txm_device_launch *l = NULL;
+    for (int i = 0; i < TXM_DEVICE_LAUNCHES && !l; i++)
+        l = d->launches[i].busy ? NULL : &d->launches[i];
     txm_error_clear(err);
     if (d->lost) {
         txm_fail_as(err, &d->why);

@@ -39,23 +39,18 @@ static uint32_t chunks_of(const txm_places *p, uint32_t tile_units)
     return (tile_units + p->chunk_units - 1) / p->chunk_units;
 }
 
-static void clear_chunk(txm_places *p, uint32_t chunk)
-{
-    txm_chunk *c = &p->chunks[chunk];
-    const uint32_t row = c->tile_units ? chunks_of(p, c->tile_units) : 1;
-    free(c->slot);
-    for (uint32_t i = 0; i < row; i++)
-        p->chunks[chunk + i] = (txm_chunk){0};
-}
-
 void txm_places_give(txm_places *p, uint32_t unit)
 {
     uint32_t chunk = (unit - p->first_unit) / p->chunk_units;
     txm_chunk *c = &p->chunks[chunk];
     const uint32_t place = (unit - p->first_unit - chunk * p->chunk_units) / c->tile_units;
     c->slot[place] = TXM_NO_PLACE;
-    if (!--c->used)
-        clear_chunk(p, chunk);
+    if (--c->used)
+        return;
+    const uint32_t row = chunks_of(p, c->tile_units);
+    free(c->slot);
+    for (uint32_t i = 0; i < row; i++)
+        p->chunks[chunk + i] = (txm_chunk){0};
 }
 
 /* Turns consecutive free chunks into places for tiles of this size; returns p->chunk_count if there are none. Of the
@@ -103,14 +98,6 @@ static uint32_t free_place(txm_places *p, uint32_t slot, uint32_t tile_units)
     return chunk < p->chunk_count ? place_in(p, chunk, slot) : TXM_NO_PLACE;
 }
 
-static void drop_place(txm_device *d, txm_places *p, uint32_t slot)
-{
-    txm_places_give(p, d->copies[slot].unit);
-    d->copies[slot].unit = TXM_NO_PLACE;
-    txm_copy_moved(d, slot);
-    d->stats.tiles_dropped++;
-}
-
 /* Evicts the tiles whose last launch is in the oldest eighth of the range before `horizon`; evicting many at once keeps
  * the search cheap per tile. `tile_units` 0: tiles of all sizes. Returns false if none were evicted. */
 static bool evict_places(txm_device *d, txm_places *p, uint32_t tile_units, uint32_t horizon)
@@ -132,7 +119,8 @@ static bool evict_places(txm_device *d, txm_places *p, uint32_t tile_units, uint
             const uint32_t slot = p->chunks[i].slot[k];
             if (slot == TXM_NO_PLACE || d->copies[slot].used >= until)
                 continue;
-            drop_place(d, p, slot);
+            txm_copy_drop(d, slot);
+            d->stats.tiles_dropped++;
             gone++;
             if (!p->chunks[i].slot) /* that was the last tile of its chunk */
                 break;

@@ -55,7 +55,8 @@ static uint32_t units_of(uint32_t bytes)
     return (bytes + TXM_DEVICE_UNIT_BYTES - 1) / TXM_DEVICE_UNIT_BYTES;
 }
 
-void txm_copy_moved(txm_device *d, uint32_t slot)
+/* The slot's copy got or lost its place. */
+static void copy_moved(txm_device *d, uint32_t slot)
 {
     for (int i = 0; i < TXM_DEVICE_LAUNCHES; i++) {
         txm_device_launch *l = &d->launches[i];
@@ -67,12 +68,12 @@ void txm_copy_moved(txm_device *d, uint32_t slot)
     }
 }
 
-static void give_place(txm_device *d, uint32_t slot)
+void txm_copy_drop(txm_device *d, uint32_t slot)
 {
     const uint32_t unit = d->copies[slot].unit;
     txm_places_give(unit < d->near_places.units ? &d->near_places : &d->far_places, unit);
     d->copies[slot].unit = TXM_NO_PLACE;
-    txm_copy_moved(d, slot);
+    copy_moved(d, slot);
 }
 
 /* Drops copies of slots whose contents have changed, since no view will use them from now on. A view that the caller
@@ -88,7 +89,7 @@ static void forget_stale(txm_device *d, txm_cache *c, bool in_view)
         d->chance = 1103515245u * d->chance + 12345u;
         if (txm_mirror_holds(c, i, copy->stamp) && d->chance >> 8 >= spurious)
             continue;
-        give_place(d, i);
+        txm_copy_drop(d, i);
     }
 }
 
@@ -154,7 +155,7 @@ static bool want_tile(updating *u, txm_mirrored tile)
     if (unit == TXM_NO_PLACE)
         return false;
     *copy = (txm_copy){unit, tile.stamp, d->clock, d->session};
-    txm_copy_moved(d, tile.slot);
+    copy_moved(d, tile.slot);
     u->tiles[u->count++] = (tile_copy){tile, unit};
     u->bytes += tile.bytes;
     return true;
@@ -451,7 +452,7 @@ void txm_copies_forget(txm_device *d, uint32_t number)
     for (uint32_t i = 0; i < d->copy_count; i++) {
         txm_copy *copy = &d->copies[i];
         if (copy->unit != TXM_NO_PLACE && copy->used >= number)
-            give_place(d, i);
+            txm_copy_drop(d, i);
     }
 }
 
