@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,16 +56,18 @@ txm_status stm_scene_find_udims(stm_scene_image *image, txm_error *err)
 }
 
 /* Images that differ only in extension or interpolation have the same file. */
-static bool comes_again(const stm_render_scene *scene, size_t index)
+static int compare_files(const void *a, const void *b)
 {
-    const stm_scene_image *image = &scene->images[index];
-    for (size_t i = 0; i < index; i++) {
-        const stm_scene_image *before = &scene->images[i];
-        if (strcmp(before->path, image->path) == 0 && strcmp(before->colorspace, image->colorspace) == 0 &&
-            before->alpha == image->alpha && before->udim_count == image->udim_count)
-            return true;
-    }
-    return false;
+    const stm_scene_image *x = a, *y = b;
+    const int path = strcmp(x->path, y->path), space = path ? path : strcmp(x->colorspace, y->colorspace);
+    if (space || x->alpha != y->alpha)
+        return space ? space : (int)x->alpha - (int)y->alpha;
+    return (x->udim_count > y->udim_count) - (x->udim_count < y->udim_count);
+}
+
+static void keep_image(void *image)
+{
+    (void)image;
 }
 
 txm_status stm_render_scene_files(const stm_render_scene *scene,
@@ -72,11 +75,17 @@ txm_status stm_render_scene_files(const stm_render_scene *scene,
                                   void *user, txm_error *err)
 {
     txm_status status = TXM_OK;
+    void *seen = NULL; /* a tree of the images whose files were handed out */
     txm_error_clear(err);
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++) {
-        const stm_scene_image *image = &scene->images[i];
+        stm_scene_image *image = &scene->images[i];
         stm_render_scene_file file = {image->path, NULL, image->colorspace, image->alpha};
-        if (image->pages || comes_again(scene, i)) /* a Ptex file is read directly and has no tx file */
+        if (image->pages) /* a Ptex file is read directly and has no tx file */
+            continue;
+        stm_scene_image **first = tsearch(image, &seen, compare_files);
+        if (!first)
+            status = stm_no_memory(err, image->path);
+        if (!first || *first != image)
             continue;
         if (!image->udim_count)
             status = call(user, &file, err);
@@ -88,6 +97,7 @@ txm_status stm_render_scene_files(const stm_render_scene *scene,
             free(path);
         }
     }
+    tdestroy(seen, keep_image);
     return status;
 }
 
