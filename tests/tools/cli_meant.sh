@@ -10,7 +10,7 @@ mkdir -p tex/deep && cp "$golden"/{rgb8,tile64}.png tex/ && cp "$golden/gray8.pn
 txm
 check alone-exit rc_is 2
 check alone-last last_line_is "TXMILL-ERROR code=2 failed=0 total=0"
-check alone-first-group test "$(sed -n '/^Every day:/,/^$/p' out | grep -c '^  [a-z]')" -eq 8
+check alone-first-group test "$(sed -n '/^Every day:/,/^$/p' out | grep -c '^  [a-z]')" -eq 9
 check alone-first test "$(grep -m 1 '^[A-Z][a-z ,]*:$' out)" = "Every day:"
 check alone-all test "$(grep -c '^  [a-z]*  *[A-Z]' out)" -eq "$(grep -c '^COMMAND' "$repo/tools/commands.def")"
 commands=$(sed -n 's/^COMMAND(\(.*\))$/\1/p' "$repo/tools/commands.def")
