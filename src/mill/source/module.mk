@@ -19,6 +19,5 @@ $(B)/tests/decoders/txmill-oiio.so: tests/mill/source/decoder_module.c | $(B)/tx
 $(B)/tests/decoders/txmill-oiio-worker: $(B)/txmill-oiio-worker
 	@mkdir -p $(@D)
 	cp $< $@
-$(B)/tests/mill/source/test_source_worker: | $(B)/tests/decoders/txmill-oiio.so $(B)/tests/decoders/txmill-oiio-worker
-$(TESTS): | $(B)/txmill-oiio-worker
+$(TESTS): | $(B)/txmill-oiio-worker $(B)/tests/decoders/txmill-oiio.so $(B)/tests/decoders/txmill-oiio-worker
 -include $(B)/tests/decoders/txmill-oiio.so.d
