@@ -93,24 +93,6 @@ static bool take_rect(packing *p, const block_size *b, free_rect *out)
     return true;
 }
 
-static bool add_page(packing *p)
-{
-    if (!TXM_GROW(p->pages, p->page_capacity, p->page_count))
-        return false;
-    p->pages[p->page_count++] = (ptex_page){.width = p->width};
-    return keep_rect(p, (uint32_t)p->page_count - 1, 0, 0, p->width, p->height);
-}
-
-/* Keeps the remains of a rectangle around its used corner of width x height, cut to make the larger piece as large as
- * possible. */
-static bool keep_rest(packing *p, const free_rect *r, uint32_t width, uint32_t height)
-{
-    const uint32_t right = r->width - width, above = r->height - height;
-    const bool wide = (uint64_t)above * r->width > (uint64_t)right * r->height;
-    return keep_rect(p, r->page, r->x + width, r->y, right, wide ? height : r->height) &&
-           keep_rect(p, r->page, r->x, r->y + height, wide ? r->width : width, above);
-}
-
 /* Fills a rectangle with as many blocks as fit. For the last blocks, only whole rows or part of one row are used. */
 static bool fill_rect(packing *p, const free_rect *r, block_size *b)
 {
@@ -137,7 +119,12 @@ static bool fill_rect(packing *p, const free_rect *r, block_size *b)
     ptex_page *page = &p->pages[r->page];
     if (r->y + rows * b->height > page->height)
         page->height = r->y + rows * b->height;
-    return keep_rest(p, r, columns * b->width, rows * b->height);
+    /* What remains around the used corner is cut to make the larger piece as large as possible. */
+    const uint32_t width = columns * b->width, height = rows * b->height;
+    const uint32_t right = r->width - width, above = r->height - height;
+    const bool wide = (uint64_t)above * r->width > (uint64_t)right * r->height;
+    return keep_rect(p, r->page, r->x + width, r->y, right, wide ? height : r->height) &&
+           keep_rect(p, r->page, r->x, r->y + height, wide ? r->width : width, above);
 }
 
 /* Cuts pages off above their highest block. Returns false if there is no memory. */
@@ -146,8 +133,13 @@ static bool pack_blocks(packing *p, const block_size *sizes, size_t count)
     for (size_t i = 0; i < count; i++)
         for (block_size b = sizes[i]; b.count;) {
             free_rect r;
-            if (!take_rect(p, &b, &r) && (!add_page(p) || !take_rect(p, &b, &r)))
-                return false;
+            if (!take_rect(p, &b, &r)) {
+                if (!TXM_GROW(p->pages, p->page_capacity, p->page_count))
+                    return false;
+                p->pages[p->page_count++] = (ptex_page){.width = p->width};
+                if (!keep_rect(p, (uint32_t)p->page_count - 1, 0, 0, p->width, p->height) || !take_rect(p, &b, &r))
+                    return false;
+            }
             if (!fill_rect(p, &r, &b))
                 return false;
         }

@@ -98,20 +98,14 @@ static void mean_of_4(txm_type type, const uint8_t *const t[4], size_t at, uint8
     }
 }
 
-static void mean_of_texels(const txm_ptex *p, const uint8_t *a, const uint8_t *b, uint8_t *out)
-{
-    size_t bytes = txm_type_bytes(p->info.type);
-    for (size_t at = 0; at < p->info.pixel_bytes; at += bytes)
-        mean_of_2(p->info.type, a + at, b + at, out + at);
-}
-
 void txm_ptex_halve(const txm_ptex *p, const uint8_t *in, uint32_t w, uint32_t h, bool along_u, uint8_t *out)
 {
     size_t px = p->info.pixel_bytes, row = w * px;
     for (uint32_t y = 0; y < h; y += along_u ? 1 : 2)
         for (uint32_t x = 0; x < w; x += along_u ? 2 : 1, out += px) {
             const uint8_t *a = in + y * row + x * px;
-            mean_of_texels(p, a, a + (along_u ? px : row), out);
+            for (size_t at = 0, bytes = txm_type_bytes(p->info.type); at < px; at += bytes)
+                mean_of_2(p->info.type, a + at, a + (along_u ? px : row) + at, out + at);
         }
 }
 
