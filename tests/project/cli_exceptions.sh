@@ -5,14 +5,14 @@
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-# Functions in C++ files that C calls: each catches everything, or calls nothing that could throw. `guarded` and `encoding`
-# catch for the functions that are passed to them.
+# Functions in C++ files that C calls: each catches everything, or calls nothing that could throw. `guarded`, `reading` and
+# `encoding` catch for the functions that are passed to them.
 python3 - "$repo" >uncaught <<'PY'
 import re, sys
 repo, seen = sys.argv[1], 0
-# Functions in which nothing throws, and those that catch for others.
+# Functions in which nothing throws.
 innocent = {"txm_ocio_has_archives", "txm_ocio_before_abort", "txm_ocio_abort_reason", "oiio_as_half"}
-catching = r"\b(return (guarded|encoding)|drop|apply)\("
+catching = r"\b(return (guarded|encoding|reading)|drop|apply)\("
 constant = r"^\{\s*(\*\w+ = [A-Z_]+;\s*|return [\w:.]+(\([^()]*\)|->\w+\.size\(\))?;\s*)*\}"
 for path in ("src/mill/color/ocio.cpp", *(f"src/mill/source/oiio/oiio_{part}.cpp" for part in ("module", "read", "write"))):
     text = open(f"{repo}/{path}").read()

@@ -113,7 +113,7 @@ for path in sys.argv[2:]:
     safe |= set(re.findall(r"NULL-safe[^/]*\*/\nTXM_API void (txm_\w+)", text))
     seen += len(safe)
     for name in safe - {"txm_before_abort"}:
-        if not re.search(name + r"\(NULL[,)]", tried):
+        if not re.search(name + r"\(NULL[,)]|(?:END|CLEAR)_NOTHING\(\w+, " + name + r"\)", tried):
             print(name)
 print("seen", seen)
 EOF

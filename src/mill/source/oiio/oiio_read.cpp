@@ -54,10 +54,10 @@ struct Source {
     uint32_t band_begin = 0, band_end = 0;
 };
 
-/* Runs `work` for the file. */
-template <typename Work> txm_status reading(const std::string &path, txm_error *err, Work work)
+/* Runs `work` for the file. A std::string could throw before it. */
+template <typename Work> txm_status reading(const char *path, txm_error *err, Work work)
 {
-    return guarded(path.c_str(), "decode the image", TXM_STATUS_CORRUPT, err, work);
+    return guarded(path, "decode the image", TXM_STATUS_CORRUPT, err, work);
 }
 
 /* Blender's rules: the statement of TGA files with alpha is trusted in one case only, DDS and PSD with alpha are always
@@ -395,7 +395,7 @@ txm_status oiio_read(void *self, uint32_t y, uint32_t rows, void *dst, size_t st
     Source &s = *static_cast<Source *>(self);
     if (!s.input)
         return fail(err, TXM_STATUS_IO, "%s: could not be opened again", s.path.c_str());
-    return reading(s.path, err, [&]() -> txm_status {
+    return reading(s.path.c_str(), err, [&]() -> txm_status {
         if (s.band_rows)
             return read_banded(s, y, rows, static_cast<char *>(dst), stride_bytes, err);
         int begin = s.spec.y + static_cast<int>(y);
@@ -409,7 +409,7 @@ txm_status oiio_read(void *self, uint32_t y, uint32_t rows, void *dst, size_t st
 txm_status oiio_rewind(void *self, txm_error *err)
 {
     Source &s = *static_cast<Source *>(self);
-    return reading(s.path, err, [&]() -> txm_status {
+    return reading(s.path.c_str(), err, [&]() -> txm_status {
         ImageSpec before = s.spec;
         s.band_begin = s.band_end = 0;
         txm_status status = open_input(s, err);

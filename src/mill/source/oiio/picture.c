@@ -94,6 +94,7 @@ txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_e
 {
     unsigned char *file;
     size_t bytes;
+    txm_error_clear(err);
     txm_status status = txm_picture_encode(path, picture, &file, &bytes, err);
     if (status == TXM_OK)
         status = txm_out_file_write(path, file, bytes, err);

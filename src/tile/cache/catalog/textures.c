@@ -373,7 +373,7 @@ txm_status txm_texture_opened(txm_catalog *k, uint32_t texture, const txm_source
     t->failed = true;
     t->passes = txm_failure_passes(&failed);
     txm_failure_note(k, &t->failure, &failed);
-    if (t->failure && !t->passes && strcmp(t->failure->message ? t->failure->message : "", failed.message) != 0) {
+    if (t->failure && !t->passes) {
         t->failure->status = failed.status;
         release_text(k->tiles, &t->failure->message);
         t->failure->message = duplicate(k->tiles, failed.message);
