@@ -96,6 +96,7 @@ START_TEST(ends_of_nothing_in_libtxmill)
     END_NOTHING(txm_out_file, txm_out_file_abort);
     END_NOTHING(txm_rules, txm_rules_free);
     END_NOTHING(txm_scene, txm_scene_close);
+    END_NOTHING(txm_mesh, txm_mesh_close);
     txm_scene_entries_free(NULL, 1);
     txm_scene_entries_free(&entries, 0);
     END_NOTHING(txm_watch, txm_watch_free);
