@@ -34,7 +34,7 @@ typedef struct check_args {
     txm_rule_args rules;
     txm_config_args config;
     txm_settings_args settings; /* colour space, alpha type and cache folder of them */
-    bool deep, lint;
+    bool deep, lint, content;
     txm_opt_list ignore;
     txm_jobs_args jobs;
     txm_report_args report;
@@ -92,6 +92,9 @@ static const txm_option options[] = {
     TXM_OPTION(LIST, "ignore", AT(ignore), .arg = "ID", .values = ignorable, .parse = check_id,
                .help = "Ignore findings with this id (repeatable)"),
     TXM_OPTION_DEEP(AT(deep)),
+    TXM_OPTION(FLAG, "content", AT(content), .help = "Read each image whole, to find other content of the same size",
+               .more = "A tx file that txmill made records the content of its image. An image whose time was kept when "
+                       "it was changed or replaced is found by its size alone unless this option is given."),
     TXM_OPTION_CACHE_DIR(AT(settings.settings.cache_dir),
                          "Folder of the tx files (default: blender_tx beside each image)", NULL),
     {0},
@@ -343,8 +346,10 @@ static void print_command(const checking *c, const txm_operands *operands, const
     print_option(operands, "working-space", "--working-space", a->config.working_space);
     print_option(operands, "blender", "--blender", txm_blender_name(a->config.blender));
     print_option(operands, "cache-dir", "-d", a->settings.settings.cache_dir);
-    if (!strcmp(command, "make")) /* resolve has no such option */
+    if (!strcmp(command, "make")) { /* resolve has no such options */
+        fputs(a->content ? " --content" : "", stdout);
         print_option(operands, "packed", "--packed", a->input.packed);
+    }
     for (size_t i = 0; i < a->rules.rules.count; i++)
         print_option(operands, "rule", "--rule", a->rules.rules.items[i]);
     for (size_t i = 0; i < a->rules.rule_files.count; i++)
@@ -453,7 +458,7 @@ static void show_examined(void *user, size_t done, size_t inputs)
 static txm_status check_operands(checking *c, const txm_operands *operands, txm_error *err)
 {
     const check_args *a = c->args;
-    const txm_running_args running = {.threads = a->jobs.threads, .device = "cpu"};
+    const txm_running_args running = {.threads = a->jobs.threads, .device = "cpu", .content = a->content};
     const txm_batch_job_args how = {.input = &a->input,
                                     .rules = &a->rules,
                                     .config = &a->config,

@@ -21,6 +21,10 @@ static const txm_option output_options[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write to this file; for a single image",
                       "Cycles finds it there only under the name that Cycles itself computes."),
     TXM_OPTION(FLAG, "force", .letter = 'f', AT(force), .help = "Also write files that are up to date"),
+    TXM_OPTION(FLAG, "content", .rare = true, AT(running.content),
+               .help = "Read each image whole, to find other content of the same size",
+               .more = "A tx file that txmill made records the content of its image. An image whose time was kept when "
+                       "it was changed or replaced is found by its size alone unless this option is given."),
     TXM_OPTION(FLAG, "deep", .rare = true, AT(deep),
                .help = "Also decode the tiles of files that are up to date, and make damaged ones again"),
     TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(dry_run), .help = "Only show what would be made and why"),

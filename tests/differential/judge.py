@@ -170,7 +170,7 @@ def intended_metadata(name, theirs, ours, source):
         return "how the source stores its colours is not copied"
     if ours is None and name in names_in(source) - KEPT:
         return "of a source's attributes only some are kept"
-    if theirs is None and (name in ("txmill:ColorSpace", "txmill:Config", "txmill:Blender", "txmill:Limit") or name == "ImageDescription" and is_ours(ours)):
+    if theirs is None and (name in ("txmill:ColorSpace", "txmill:Config", "txmill:Blender", "txmill:Limit", "txmill:Content") or name == "ImageDescription" and is_ours(ours)):
         return "txmill:ColorSpace, txmill:Config and txmill:Blender are ours alone"
     if theirs is None and name in KEPT | KEPT_TAGS and iptc_says(source, ours):
         return "what IPTC says is kept"

@@ -178,4 +178,66 @@ check unreadable-others json out '["error" in x for x in o] == [True, True, Fals
 if has_jsonschema; then check schema-error valid_json resolve out; fi
 txm resolve
 check no-image rc_is 2
+
+# ---- content -----------------------------------------------------------------------------------------------------------
+# Times differ after git and unzip; the content says whether anything changed. The same time may hide another image.
+mkdir film && cp "$golden"/{rgb8.png,gray8.png,half-rgb.exr} film && touch -d '2024-01-02 03:04:05' film/*.*
+"$TXMILL" make -q film
+cp -r film clone # all times are new, and all files are outdated or, within one second, fresh
+touch -d '2024-05-06 07:08:09' clone/*.* && touch -d '2024-05-06 07:08:11' clone/blender_tx/*
+txm check clone
+check clone-outdated rc_is 5
+check clone-says-what-helps prints "but has the same content: 'txmill refresh' restores the time"
+sums=$(md5sum clone/*.* clone/blender_tx/*)
+txm refresh --json clone
+check clone-refreshed json out 'all(x["refreshed"] and x["state"] == "fresh" for x in o) and len(o) == 3'
+txm check clone
+check clone-ready rc_is 0
+check clone-bytes test "$(md5sum clone/*.* clone/blender_tx/*)" = "$sums"
+touch -d '2025-05-06 07:08:09' clone/*.*
+txm make --json clone
+check clone-not-converted json out 'all(x["state"] == "up-to-date" for x in o if x["type"] == "file")'
+check clone-make-refreshed test "$(stat -c %Y clone/blender_tx/* | sort -u)" = "$(stat -c %Y clone/gray8.png)"
+# Another size is seen at once, the same size by reading the image; make converts it again.
+changed() { # FILE: other content and the same time
+    touch -r "$1" stamp && cat >"$1" && touch -r stamp "$1"
+}
+{ cat film/gray8.png; echo; } >longer && changed film/gray8.png <longer
+txm check --json film
+check stale json out '[x["id"] for x in o[:-1]].count("stale") == 1 and o[-1]["stale"] == 1 and not o[-1]["ready"]'
+if has_jsonschema; then check schema-stale valid_json check out; fi
+python3 -c 'import sys; d = bytearray(open("film/half-rgb.exr", "rb").read()); d[-1] ^= 1; sys.stdout.buffer.write(d)' >flipped
+changed film/half-rgb.exr <flipped
+txm check film
+check stale-by-size prints "1 stale"
+txm check --content film
+check stale-by-content prints "2 stale"
+txm verify film/blender_tx/half-rgb*
+check verify-finds-content prints "TXM-403"
+txm refresh film
+check refresh-leaves-stale rc_is 5
+txm make --json film
+check made-again-by-size json out '[x["state"] for x in o if x["type"] == "file"].count("created") == 1'
+txm check --content film
+check advice-reads-content prints "run: txmill make --content film"
+txm make --json --content film
+check made-again-by-content json out '[x["state"] for x in o if x["type"] == "file"].count("created") == 1'
+txm check --content film
+check fresh-by-content rc_is 0
+# A key is text from a file: what is none counts as not recorded, and a source cannot bring its own.
+for key in '0:' '1:00000000000000000000000000000000' '99999999999999999999:11111111111111111111111111111111'; do
+    python3 - clone/blender_tx/rgb8* "$key" <<'PY'
+import re, sys
+data = open(sys.argv[1], "rb").read()
+at = re.search(rb'txmill:Content="([0-9]+:[0-9a-f]{32})"', data)
+key = sys.argv[2].encode()[:len(at[1])].ljust(len(at[1]), b"x")
+open(sys.argv[1], "wb").write(data[:at.start(1)] + key + data[at.end(1):])
+PY
+    touch -d '2020-01-01' clone/blender_tx/rgb8*
+    txm refresh clone/rgb8.png
+    check "odd-key-$key" test "$rc" -eq 0 -o "$rc" -eq 5
+done
+txm make -q --force --attrib 'ImageDescription=txmill:Content="7:00000000000000000000000000000000" a painter' clone/gray8.png
+txm check --content clone/gray8.png
+check source-key-is-not-ours rc_is 0
 finish

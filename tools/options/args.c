@@ -371,6 +371,7 @@ txm_context_options txm_context_options_from(const txm_config_args *config, cons
 {
     return (txm_context_options){
         .struct_size = sizeof(txm_context_options),
+        .content = running->content,
         .threads = running->threads,
         .max_memory_bytes = running->max_memory_bytes,
         .ocio_path = config->ocio,

@@ -113,6 +113,7 @@ typedef struct txm_running_args {
     uint32_t threads;
     uint64_t max_memory_bytes, device_memory_bytes;
     const char *device;
+    bool content; /* as in txm_context_options */
 } txm_running_args;
 extern const txm_option txm_running_options[]; /* -j, --max-memory, --device, --device-memory */
 #define TXM_RUNNING_GROUP(args)                                                                                        \

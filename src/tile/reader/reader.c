@@ -351,6 +351,7 @@ bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *valu
     uint32_t value_at = (uint32_t)metadata->text.size;
     if (!add_clean(&metadata->text, value, value_bytes))
         return false;
+    metadata->entries[metadata->count].word = false;
     metadata->entries[metadata->count].name = name_at;
     metadata->entries[metadata->count++].value = value_at;
     return true;
@@ -382,6 +383,7 @@ static bool add_quoted(txm_metadata *metadata, const char *name, const char **p,
 bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t text_bytes)
 {
     const char *end = text + strnlen(text, text_bytes);
+    const size_t first = metadata->count;
     for (const char *p = text; p < end;) {
         const char *start = p;
         while (p < end && is_name(*p))
@@ -408,6 +410,8 @@ bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t tex
         while (p < end && isspace((unsigned char)*p))
             p++;
     }
+    for (size_t i = first; i < metadata->count; i++)
+        metadata->entries[i].word = true;
     return true;
 }
 
@@ -430,12 +434,17 @@ bool txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const
     return true;
 }
 
-/* The first entry of that name. */
+/* The first entry of that name, or the last word: a description begins with what its image brought along, which may
+ * have the words of another tx file, and an image cannot have the tags. */
 const char *txm_tx_metadata_of(const txm_tx *tx, const char *name)
 {
-    const char *entry, *value;
-    for (size_t i = 0; txm_tx_metadata_at(tx, i, &entry, &value); i++)
-        if (strcmp(entry, name) == 0)
+    const char *entry, *value, *word = NULL;
+    for (size_t i = 0; txm_tx_metadata_at(tx, i, &entry, &value); i++) {
+        if (strcmp(entry, name) != 0)
+            continue;
+        if (!tx->metadata.entries[i].word)
             return value;
-    return NULL;
+        word = value;
+    }
+    return word;
 }

@@ -221,6 +221,7 @@ typedef struct txm_metadata {
     txm_bytes text;
     struct {
         uint32_t name, value;
+        bool word; /* of an image description */
     } * entries;
     size_t count, capacity;
 } txm_metadata;
