@@ -240,7 +240,7 @@ static void json_images(cJSON *object, const stm_render_image_use *uses, const s
                         size_t count, const stm_render_tile *tiles, size_t tile_count)
 {
     cJSON *images = stm_json_array(object, "images");
-    const stm_render_tile *t = tiles;
+    size_t next = 0;
     for (size_t i = 0; i < count; i++) {
         const stm_render_image_cost *c = costs ? &costs[i] : NULL;
         cJSON *image = stm_json_append(images);
@@ -256,8 +256,10 @@ static void json_images(cJSON *object, const stm_render_image_use *uses, const s
             stm_json_uint(level, "used", uses[i].level_used[l]);
         }
         cJSON *touched = stm_json_array(image, "touched");
-        for (; t < tiles + tile_count && t->image == i; t++)
+        for (; next < tile_count && tiles[next].image == i; next++) {
+            const stm_render_tile *t = &tiles[next];
             stm_json_append_ints(touched, (const int[]){(int)t->part, (int)t->level, (int)t->x, (int)t->y}, 4);
+        }
         if (!c)
             continue;
         stm_json_uint(image, "loads", c->loads);

@@ -41,7 +41,8 @@ void txm_viewer_merge(txm_cache_viewer *v)
         return;
     for (uint32_t slab = 0, count; slab < txm_slabs_end(&c->tiles); slab++) {
         const txm_slot *slots = txm_slab_slots(&c->tiles, slab, &count);
-        for (const txm_slot *s = slots; s < slots + count; s++) {
+        for (uint32_t i = 0; i < count; i++) {
+            const txm_slot *s = &slots[i];
             const txm_tile_entry *e = s->state == TXM_SLOT_STATE_HELD ? entry_of(v, s->held.tile) : NULL;
             if (!e || __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != v->epoch)
                 continue;
