@@ -95,7 +95,7 @@ txm_status txm_ptex_bytes(const txm_ptex *p, uint64_t offset, size_t bytes, cons
                           txm_error *err)
 {
     *own = NULL;
-    *out = p->data + (p->data ? offset : 0);
+    *out = p->data ? p->data + offset : NULL;
     if (p->data)
         return TXM_OK;
     struct stat now;
