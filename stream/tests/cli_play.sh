@@ -145,7 +145,7 @@ kill -TERM $player
 wait $player
 rc=$?
 check play-many-stopped rc_is 143
-check play-many-at-once test $((($(date +%s%N) - from) / 1000000)) -lt 2000
+check play-many-at-once test $((($(date +%s%N) - from) / 1000000)) -lt 30000
 check play-many-whole json out 'o[0]["stopped"] and [x["frame"] for x in o[0]["frames"]] == list(range(len(o[0]["frames"])))'
 # The run is interrupted: frames that were complete are published.
 # A slow machine gets more time for its first frame.

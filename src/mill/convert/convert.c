@@ -231,9 +231,9 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     if (!c->stored_source)
         return txm_path_absolute_failed(c->path, err);
     txm_status status = collect_attributes(c, err);
-    /* Without a key the file is as good, and if the image cannot be read the decoder says so. */
+    /* A share that lost one request usually answers the next. */
     if (!status && txm_content_key(c->path, c->context->cancel, c->content, NULL) != TXM_OK)
-        c->content[0] = 0;
+        status = txm_content_key(c->path, c->context->cancel, c->content, err);
     const txm_resolved_image image = {.context = c->context, .info = c->info, .resolved = &c->resolved};
     const txm_release_image release = txm_release_image_of(&image);
     bool differ = txm_releases_of(&release, c->releases, sizeof c->releases);

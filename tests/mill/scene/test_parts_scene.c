@@ -13,6 +13,7 @@
 
 #include "base/path.h"
 #include "mill/scene/blend/blend.h"
+#include "mill/scene/blend/digest.h"
 #include "util_batch.h"
 #include "util_blend.h"
 #include "util_check.h"
@@ -49,6 +50,23 @@ START_TEST(stores_keep_to_their_bound)
     txm_store_free(&store);
     ck_assert_uint_eq(store.used_bytes, 0);
     free(large);
+}
+END_TEST
+
+/* However many blocks a data-block claims to have, it takes no more memory than the largest real ones. */
+START_TEST(data_blocks_keep_to_their_bound)
+{
+    const txm_block block = {.code = "DATA", .address = 16, .bytes = TXM_RUN_MAX_BLOCK_BYTES};
+    uint8_t *payload = calloc(1, TXM_RUN_MAX_BLOCK_BYTES);
+    txm_run run = {0};
+    size_t added = 0;
+    txm_run_reset(&run);
+    while (txm_run_add(&run, &block, TXM_KIND_NODE, payload, TXM_RUN_MAX_BLOCK_BYTES))
+        added++;
+    ck_assert_uint_eq(added, TXM_RUN_MAX_BYTES / TXM_RUN_MAX_BLOCK_BYTES);
+    ck_assert(run.budget.over_limit);
+    txm_run_free(&run);
+    free(payload);
 }
 END_TEST
 
@@ -380,8 +398,8 @@ int main(void)
 {
     Suite *suite = suite_create("parts of scenes");
     TCase *t = add_case(suite, "parts");
-    add_tests(t, names_have_formats, stores_keep_to_their_bound, zstd_jumps_by_its_table,
-              settings_mean_what_the_version_says, colour_spaces_are_the_configs, images_are_the_files_that_are_there,
-              paths_are_absolute_and_normal);
+    add_tests(t, names_have_formats, stores_keep_to_their_bound, data_blocks_keep_to_their_bound,
+              zstd_jumps_by_its_table, settings_mean_what_the_version_says, colour_spaces_are_the_configs,
+              images_are_the_files_that_are_there, paths_are_absolute_and_normal);
     return run_suite(suite);
 }

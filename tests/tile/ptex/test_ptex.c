@@ -485,7 +485,7 @@ START_TEST(more_files_than_maps)
     enum { FILES = 30, MAPPED = 10 };
     size_t bytes;
     uint8_t *data = load("sizes-float.ptx", &bytes), expected[1 << 14], out[1 << 14];
-    char folder[] = "test_ptex.XXXXXX", path[64], other[64];
+    char folder[] = "/tmp/txm-ptex-XXXXXX", path[64], other[64];
     txm_ptex *files[FILES];
     txm_error err;
     const txm_status ends[] = {TXM_STATUS_CHANGED, TXM_STATUS_CHANGED, TXM_STATUS_NOT_FOUND};
