@@ -28,6 +28,7 @@ static const char mark[] = "@DATA@\n";
 /* A page that is being written. What comes from files is only in the JSON, which the script puts into the page as text.
  */
 typedef struct stm_page {
+    const char *path; /* borrowed */
     txm_out_file *file;
     FILE *out;
     cJSON *data, *pictures;
@@ -38,7 +39,7 @@ typedef struct stm_page {
 static txm_status begin_page(const char *path, const char *kind, const char *title, cJSON *report, stm_page *page,
                              txm_error *err)
 {
-    *page = (stm_page){0};
+    *page = (stm_page){.path = path};
     txm_status status = txm_out_file_begin(path, false, &page->file, err);
     if (status != TXM_OK) {
         cJSON_Delete(report);
@@ -54,18 +55,19 @@ static txm_status begin_page(const char *path, const char *kind, const char *tit
     return TXM_OK;
 }
 
-/* Adds linear colours as a picture; `place` says where the page shows it. The name of the encoded picture only selects
- * the format; no such file is written. OpenSSL uses int, and makes four characters from three bytes, plus a zero at the
- * end. */
+/* Adds linear colours as a picture; `place` says where the page shows it. The name of the encoded picture selects the
+ * format and is that of failures; no such file is written. OpenSSL uses int, and makes four characters from three
+ * bytes, plus a zero at the end. */
 static txm_status add_picture(stm_page *page, const char *place, const char *caption, const float *rgb, uint32_t width,
                               uint32_t height, txm_error *err)
 {
     unsigned char *png = NULL, *text = NULL;
     size_t bytes = 0;
-    char id[40];
+    char id[40], name[512];
     uint8_t *codes = stm_srgb_codes(rgb, (size_t)width * height * 3);
     const txm_picture picture = {codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
-    txm_status status = codes ? txm_picture_encode("page.png", &picture, &png, &bytes, err) : stm_no_memory(err, NULL);
+    snprintf(name, sizeof name, "%.500s.png", page->path);
+    txm_status status = codes ? txm_picture_encode(name, &picture, &png, &bytes, err) : stm_no_memory(err, NULL);
     if (!status) {
         text = bytes < INT_MAX / 2 ? malloc(bytes / 3 * 4 + 5) : NULL;
         status = text ? TXM_OK : stm_no_memory(err, NULL);

@@ -20,6 +20,7 @@ static const char *const shell = (const char *)shell_bytes;
 static const char mark[] = "@DATA@\n";
 
 struct txm_page {
+    const char *path; /* borrowed */
     txm_out_file *file;
     FILE *out;
 };
@@ -32,6 +33,7 @@ txm_status txm_page_begin(const char *output, txm_page **out, txm_error *err)
         txm_page_abort(out);
         return status;
     }
+    page->path = output;
     page->out = txm_out_file_stream(page->file);
     fwrite(shell, 1, (size_t)(strstr(shell, mark) - shell), page->out);
     return TXM_OK;
@@ -52,13 +54,15 @@ void txm_page_text(txm_page *page, const char *id, const char *text, size_t byte
     fputs("</script>\n", page->out);
 }
 
-/* The name only selects the format; no such file is written. OpenSSL uses int, and makes four characters from three
- * bytes, plus a zero at the end. */
+/* The name selects the format and is that of failures; no such file is written. OpenSSL uses int, and makes four
+ * characters from three bytes, plus a zero at the end. */
 txm_status txm_page_picture(txm_page *page, const char *id, const txm_picture *picture, txm_error *err)
 {
     unsigned char *png = NULL;
     size_t bytes = 0;
-    txm_status status = txm_picture_encode("page.png", picture, &png, &bytes, err);
+    char name[512];
+    snprintf(name, sizeof name, "%.500s.png", page->path);
+    txm_status status = txm_picture_encode(name, picture, &png, &bytes, err);
     unsigned char *text = !status && bytes < INT_MAX / 2 ? malloc(bytes / 3 * 4 + 5) : NULL;
     if (text)
         txm_page_text(page, id, (char *)text, (size_t)EVP_EncodeBlock(text, png, (int)bytes));
