@@ -27,28 +27,28 @@ static void set_refresh_defaults(void *p)
 
 static const char *show(const txm_resolve_args *args, const char *image, const txm_resolution *r)
 {
-    const char *word = r->touched ? "refreshed" : txm_tx_state_name(r->state);
+    const char *word = r->refreshed ? "refreshed" : txm_tx_state_name(r->state);
     if (args->report.json) {
         cJSON *o = txm_json_new("txmill.refresh");
         txm_json_text(o, "image", image);
         txm_json_text(o, "state", txm_tx_state_name(r->state));
-        txm_json_bool(o, "refreshed", r->touched);
+        txm_json_bool(o, "refreshed", r->refreshed);
         txm_json_text(o, "path", r->path);
         txm_json_text(o, "reason", *r->reason ? r->reason : NULL);
         txm_json_text(o, "shows", r->shows);
         txm_project_json(o);
         txm_json_emit(o);
-    } else if (!txm_is_loaded(r) || (!args->report.quiet && (r->touched || args->report.verbose))) {
+    } else if (!txm_is_loaded(r) || (!args->report.quiet && (r->refreshed || args->report.verbose))) {
         txm_print_line(image, txm_is_loaded(r) ? TXM_GOOD : TXM_BAD, word, r->reason);
     }
-    return r->touched ? word : txm_state_words(r->state)->word;
+    return r->refreshed ? word : txm_state_words(r->state)->word;
 }
 
 static int run_refresh(void *p, const txm_operands *operands)
 {
     txm_resolving how = {.command = "refresh", .doing = "refreshing", .good = "refreshed", .args = p, .show = show};
     txm_resolve_options_init(&how.how);
-    how.how.touch = true;
+    how.how.refresh = true;
     how.how.deep = how.args->deep;
     return txm_resolve_run(&how, operands);
 }

@@ -159,7 +159,7 @@ TXM_API txm_status txm_image_defaults(const txm_color_config *config, const char
 /* Options of txm_resolve_image. */
 typedef struct txm_resolve_options {
     size_t struct_size; /* set by txm_resolve_options_init */
-    bool touch;         /* give an outdated tx file its image's modification time, if nothing else is wrong */
+    bool refresh;       /* give an outdated tx file its image's modification time, if nothing else is wrong */
     bool deep;          /* decode tiles: otherwise damage in them is not found */
     /* If the tx file is missing, rename the one that the image had under a former name, if it has the same pixels. */
     bool adopt;
@@ -182,13 +182,14 @@ typedef struct txm_version_answer {
 /* The file that Cycles would load for an image. All pointers are owned. */
 typedef struct txm_resolution {
     txm_tx_state state;
-    char *path;   /* the file that Cycles loads, or would look for */
-    char *reason; /* why the tx file is outdated or unusable, or was not touched, or what is uncertain; "" otherwise */
-    char *shows;  /* what Cycles does, as in txm_verdict */
+    char *path; /* the file that Cycles loads, or would look for */
+    char
+        *reason; /* why the tx file is outdated or unusable, or was not refreshed, or what is uncertain; "" otherwise */
+    char *shows; /* what Cycles does, as in txm_verdict */
     char colorspace[128]; /* the colour space in the name: "auto" stays "auto" */
     txm_alpha alpha;
     time_t image_time, tx_time;                 /* modification times; tx_time is 0 if there is no tx file */
-    bool touched;                               /* it was outdated by its time only, and now has the image's time */
+    bool refreshed;                             /* it was outdated by its time only, and now has the image's time */
     txm_other_name others[TXM_MAX_OTHER_NAMES]; /* filled only if the tx file is missing */
     size_t other_count;
     txm_version_answer *versions; /* one for each of txm_blender_versions, in that order */
@@ -205,8 +206,9 @@ typedef struct txm_resolution {
 } txm_resolution;
 
 /* Finds the file that Cycles would load for an image under these settings, and why; the verdict is that of txm_judge.
- * `settings` and `options` may be NULL, which means the defaults. A file is touched only if deep verification finds
- * nothing wrong but its time. Fails for problems with the image itself. Free the result with txm_resolution_clear. */
+ * `settings` and `options` may be NULL, which means the defaults. A file is refreshed only if its image has the content
+ * of which it was made. If the file does not record that, or `deep` is set, deep verification has to find nothing wrong
+ * but the time. Fails for problems with the image itself. Free the result with txm_resolution_clear. */
 TXM_API txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
                                      const txm_resolve_options *options, txm_resolution *out, txm_error *err);
 TXM_API void txm_resolution_clear(txm_resolution *resolution); /* NULL-safe; zeroes */

@@ -64,9 +64,9 @@ check outdated-exit rc_is 5
 check outdated-times prints "the image has the time 2020-01-02 03:04:05, the tx file 2021-01-02 03:04:05"
 txm refresh --json rgb8.png
 check touch-exit rc_is 0
-check touched json out 'o[0]["refreshed"] and o[0]["state"] == "fresh"'
-check touched-time test "$(stat -c %Y "$tx")" -eq "$(stat -c %Y rgb8.png)"
-if has_jsonschema; then check schema-touched valid_json refresh out; fi
+check refreshed json out 'o[0]["refreshed"] and o[0]["state"] == "fresh"'
+check refreshed-time test "$(stat -c %Y "$tx")" -eq "$(stat -c %Y rgb8.png)"
+if has_jsonschema; then check schema-refreshed valid_json refresh out; fi
 # Another image under the old name must not be called fresh.
 cp "$golden/rgba8.png" rgb8.png
 touch -d '2022-01-02 03:04:05' rgb8.png
@@ -240,4 +240,22 @@ done
 txm make -q --force --attrib 'ImageDescription=txmill:Content="7:00000000000000000000000000000000" a painter' clone/gray8.png
 txm check --content clone/gray8.png
 check source-key-is-not-ours rc_is 0
+# Only its owner may set the time of a file; whoever may write to the folder replaces it.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+    shared=$(mktemp -d /tmp/txmill-shared-XXXXXX) && mkdir "$shared/tex" && cp "$golden"/{rgb8,gray8}.png "$shared/tex"
+    "$TXMILL" make -q "$shared/tex" && chmod -R a+rwX "$shared"
+    other() { run setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$shared" "$TXMILL" "$@"; }
+    if other --version && [ "$rc" -eq 0 ]; then
+        for command in refresh make; do
+            touch -d "$((2020 + ${#command}))-01-02" "$shared"/tex/*.png
+            other $command "$shared/tex"
+            check "others-file-$command" rc_is 0
+            check "others-file-$command-time" test "$(stat -c %Y "$shared"/tex/*.png "$shared"/tex/blender_tx/* | sort -u | wc -l)" -eq 1
+            chown -R 0:0 "$shared/tex"
+        done
+    else
+        skip others-file "another user cannot run the program here"
+    fi
+    rm -rf "$shared"
+fi
 finish

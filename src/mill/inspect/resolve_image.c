@@ -188,7 +188,7 @@ static const txm_finding *obstacle(const txm_findings *findings)
 /* Gives an outdated file the image's time if the image has the content of which it was made, which the file says if
  * txmill made it, or if it has the pixels that the image would give. A file that differs stays
  * outdated, and the reason says how. Notes do not prevent it. */
-static txm_status touch(resolving *r, txm_error *err)
+static txm_status refresh(resolving *r, txm_error *err)
 {
     const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};
     txm_findings findings = {0};
@@ -210,7 +210,7 @@ static txm_status touch(resolving *r, txm_error *err)
         } else {
             out->state = TXM_TX_STATE_FRESH;
             out->tx_time = r->st.st_mtime;
-            out->touched = true;
+            out->refreshed = true;
             status = set_text(&out->reason, "", err);
             if (status == TXM_OK)
                 status = set_text(&out->shows, "uses it", err);
@@ -393,12 +393,12 @@ static txm_status run_resolve(resolving *r, txm_source *source, const txm_settin
         return status;
     /* A deep comparison that a killed run left unfinished may have left a file; nothing would start another comparison,
      * so it is removed here. */
-    if (r->how.touch || r->how.adopt)
+    if (r->how.refresh || r->how.adopt)
         txm_verify_sweep();
     if (out->state == TXM_TX_STATE_MISSING && (status = adopt_former(r, settings, err)))
         return status;
-    if (out->state == TXM_TX_STATE_OUTDATED && r->how.touch)
-        return touch(r, err);
+    if (out->state == TXM_TX_STATE_OUTDATED && r->how.refresh)
+        return refresh(r, err);
     return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;
 }
 

@@ -274,11 +274,10 @@ txm_status txm_publish_time(const char *path, const struct timespec *time, txm_e
         return failed;
     }
     txm_status status = TXM_OK;
-    if (st.st_nlink == 1) {
-        const int rc = txm_file_set_time_at(path, time);
-        if (rc)
-            status = txm_fail_errno(err, rc, "%s: cannot set its time", path);
-    } else {
+    const int rc = st.st_nlink == 1 ? txm_file_set_time_at(path, time) : EPERM;
+    if (rc && rc != EPERM && rc != EACCES) {
+        status = txm_fail_errno(err, rc, "%s: cannot set its time", path);
+    } else if (rc) {
         status = txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &publish, err);
         if (status == TXM_OK && !txm_publish_share(publish, fd))
             status = txm_publish_copy(publish, fd, path, err);

@@ -45,7 +45,8 @@ void txm_publish_abort(txm_publish **publish);
 /* Removes every temporary of this process. Async-signal-safe, for handlers of SIGINT and SIGTERM. */
 void txm_publish_abort_all(void);
 
-/* Gives a finished file another modification time. A file that has other hard links, as those of a store do, is first
- * replaced by a copy: the other links are tx files of other images, whose times must stay. */
+/* Gives a finished file another modification time. A file that has other hard links, as those of a store do, is
+ * replaced by a copy, since the other links are tx files of other images, whose times must stay. So is a file of
+ * another user, who alone may set its time. */
 txm_status txm_publish_time(const char *path, const struct timespec *time, txm_error *err);
 #endif
