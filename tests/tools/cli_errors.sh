@@ -151,7 +151,7 @@ if [ "$(id -u)" -eq 0 ] && as_nobody env TXMILL_PLUGINS="$work/program" "$work/p
     touch rgb8.png
     nobody make rgb8.png
     check unwritable-exit rc_is 3
-    check unwritable-message says "not permitted"
+    check unwritable-message says "Permission denied"
     check unwritable-advice says "--cache-dir"
     check unwritable-old-untouched test "$(md5sum <"blender_tx/rgb8.png$srgb")" = "$old"
     mkdir closed && chmod 700 closed && cp rgb8.png closed/
