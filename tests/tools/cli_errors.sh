@@ -148,7 +148,7 @@ if [ "$(id -u)" -eq 0 ] && as_nobody env TXMILL_PLUGINS="$work/program" "$work/p
     check unreadable-message says "Permission denied"
     check unreadable-names-file says secret.png
     check unreadable-others-made prints "created      $work/open/tile64.png"
-    touch rgb8.png
+    touch -d '+5 seconds' rgb8.png
     nobody make rgb8.png
     check unwritable-exit rc_is 3
     check unwritable-message says "Permission denied"
@@ -205,7 +205,7 @@ if mount -t tmpfs -o size=128k none small 2>/dev/null; then
         check "full-disk-$left-message" says "No space left"
         check "full-disk-$left-nothing-left" test "$(find small -name '*rgb8*' | wc -l)" -eq 0
     done
-    touch small/tile64.png
+    touch -d '+5 seconds' small/tile64.png
     txm make small/tile64.png
     check full-disk-old-untouched test "$(md5sum <small/blender_tx/tile64.png$srgb)" = "$old"
     umount small
