@@ -175,12 +175,22 @@ TXM_API txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void
  * freed. */
 typedef struct txm_ptex_filter txm_ptex_filter;
 
-/* The filter decides how a lookup weights texels. */
+/* The filter decides how a lookup weights texels. POINT reads the texel at u, v, at full size. The others choose for
+ * each axis the size whose texels fit the footprint, and continue across the face's borders into its neighbours. On
+ * triangles all of these are a Gaussian over the footprint, which ignores no_edge_blend, lerp and borders. */
 typedef enum txm_ptex_filter_kind {
-    TXM_PTEX_POINT = 0, /* the texel at u, v, at full size */
-    TXM_PTEX_BILINEAR   /* two texels each way at the size that matches the widths, across the face's borders; on
-                           triangles a Gaussian over the footprint, without regard to no_edge_blend or borders */
+    TXM_PTEX_POINT = 0,
+    TXM_PTEX_BILINEAR,    /* two texels each way */
+    TXM_PTEX_BOX,         /* up to three texels each way, by how much of each the footprint covers */
+    TXM_PTEX_GAUSSIAN,    /* this and the following: a curve four footprints wide, over at most ten texels each way */
+    TXM_PTEX_BICUBIC,     /* a cubic of the request's sharpness */
+    TXM_PTEX_BSPLINE,     /* the cubic of sharpness 0, which blurs most */
+    TXM_PTEX_CATMULL_ROM, /* the cubic of sharpness 1, which interpolates texels and overshoots at edges */
+    TXM_PTEX_MITCHELL     /* the cubic of sharpness 2/3 */
 } txm_ptex_filter_kind;
+
+/* "point", "bilinear", "box", "Gaussian", "bicubic", "B-spline", "Catmull-Rom", "Mitchell". Never NULL. */
+TXM_API const char *txm_ptex_filter_kind_name(txm_ptex_filter_kind kind);
 
 /* A lookup. The footprint is a parallelogram spanned by two vectors in the face's u and v; the widths are their
  * components. */
@@ -194,7 +204,9 @@ typedef struct txm_ptex_request {
     float blur;         /* added to the footprint */
     bool no_edge_blend; /* extends the face's edge texels beyond it and ignores its neighbours */
     uint32_t first_channel, channels;
-    float *result; /* `channels` floats; 0 for channels that the file does not have */
+    float *result;   /* `channels` floats; 0 for channels that the file does not have */
+    float sharpness; /* of BICUBIC, 0 to 1 */
+    bool lerp;       /* curves blend from size to size as the footprint grows, and so change without steps */
 } txm_ptex_request;
 
 /* Sets all members to 0, except struct_size and width. */
@@ -203,7 +215,9 @@ TXM_API void txm_ptex_request_init(txm_ptex_request *request);
 /* Creates a filter that keeps at most `bytes` of faces, and always the one that it is reading. NO_MEMORY. */
 TXM_API txm_status txm_ptex_filter_new(const txm_ptex *ptex, size_t bytes, txm_ptex_filter **out, txm_error *err);
 TXM_API void txm_ptex_filter_free(txm_ptex_filter **filter); /* NULL-safe; sets *filter to NULL */
-/* Does a lookup. USAGE for a face that does not exist; other errors as txm_ptex_read. */
+/* Does a lookup. If the file has tangent vectors, the first two channels requested are rotated with the faces. A
+ * coordinate or a width that is not finite counts as 0. USAGE for a face or a filter that does not exist; other errors
+ * as txm_ptex_read. */
 TXM_API txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err);
 
 #ifdef __cplusplus

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads any bytes as a Ptex file: every small face at three sizes, lookups at its corners, and all metadata.
- * Seeds: testdata/ptex/[!sg]*.ptx testdata/ptex/star*.ptx testdata/ptex/grid-u8.ptx */
+ * Reads any bytes as a Ptex file: every small face at three sizes, lookups with all filters at its corners, with
+ * places and footprints that the last bytes decide, and all metadata.
+ * Seeds: testdata/ptex/[!sg]*.ptx testdata/ptex/star*.ptx testdata/ptex/grid-[stu]*8*.ptx testdata/ptex/disney/*.ptx */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "txtile/ptex.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ROOM = 1 << 20, FACES = 64 };
+enum { ROOM = 1 << 20, FACES = 64, TAIL = 64, LOOKUPS = 64 };
 
 /* Large faces are left out, so that a slow input is the reader's fault. */
-static void fuzz_face(const txm_ptex *p, txm_ptex_filter *filter, uint32_t i, uint8_t *room)
+static void fuzz_face(const txm_ptex *p, txm_ptex_filter *filter, uint32_t i, const uint8_t *tail, uint8_t *room)
 {
     const txm_ptex_face *f = txm_ptex_face_of(p, i);
     uint32_t u = f->u_log2, v = f->v_log2, tu, tv;
@@ -25,17 +27,30 @@ static void fuzz_face(const txm_ptex *p, txm_ptex_filter *filter, uint32_t i, ui
     txm_ptex_read(p, i, u / 2, v, room, &err);
     if (txm_ptex_tiling(p, i, &tu, &tv, &err) == TXM_OK && txm_ptex_face_bytes(p, tu, tv) <= ROOM)
         txm_ptex_read_tile(p, i, 1, room, &err);
-    for (int k = 0; k < 8; k++) {
+    for (unsigned k = 0; k < LOOKUPS; k++) {
         txm_ptex_request q;
         txm_ptex_request_init(&q);
-        q.kind = TXM_PTEX_BILINEAR;
+        q.kind = (txm_ptex_filter_kind)(k / 4 % 8);
         q.face = i;
         q.u = k & 1 ? 0.999f : 0.001f;
         q.v = k & 2 ? 0.999f : 0.001f;
-        q.u_width1 = k & 4 ? 0.4f : 0;
+        /* Any floats, also infinite ones and no numbers. */
+        float *const numbers[] = {&q.u_width1, &q.v_width2, &q.blur, &q.width, &q.sharpness, &q.u, &q.v};
+        for (unsigned n = 0; n < 5 + 2 * (k / 32); n++) {
+            uint32_t bits = 0;
+            for (unsigned b = 0; b < 4; b++)
+                bits = bits << 8 | tail[(i + k + 4 * n + b) % TAIL];
+            memcpy(numbers[n], &bits, sizeof bits);
+            if (k & 4)
+                *numbers[n] = (float)(bits % 1025) / 1024;
+        }
+        q.lerp = k & 8;
+        q.no_edge_blend = tail[k % TAIL] == 7;
         q.channels = 8;
         q.result = result;
-        txm_ptex_look_up(filter, &q, &err);
+        if (txm_ptex_look_up(filter, &q, &err) == TXM_OK && q.kind == TXM_PTEX_POINT && f->flags & TXM_PTEX_CONSTANT &&
+            txm_ptex_info_of(p)->type == TXM_TYPE_U8 && !(result[0] >= 0 && result[0] <= 1))
+            abort();
     }
 }
 
@@ -44,9 +59,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     txm_ptex *p;
     txm_ptex_filter *filter;
     txm_error err = {0};
-    uint8_t *room = malloc(ROOM);
+    uint8_t *room = malloc(ROOM), tail[TAIL] = {0};
     if (!room)
         return 0;
+    if (data && size >= TAIL)
+        memcpy(tail, data + size - TAIL, TAIL);
     if (txm_ptex_open_memory(data, size, "fuzz", data && size ? data[size - 1] & 1 : 0, &p, &err) != TXM_OK) {
         if (!err.message[0])
             abort(); /* every failure has a message */
@@ -56,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const txm_ptex_info *info = txm_ptex_info_of(p);
     if (txm_ptex_filter_new(p, ROOM, &filter, &err) == TXM_OK) {
         for (uint32_t i = 0; i < info->faces && i < FACES; i++)
-            fuzz_face(p, filter, i, room);
+            fuzz_face(p, filter, i, tail, room);
         txm_ptex_filter_free(&filter);
     }
     for (uint32_t i = 0; i < info->metas; i++)

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/options.h"
 #include "tile/ptex/ptex_impl.h"
 
 enum { KEPT_FACES = 64 };
@@ -185,7 +186,15 @@ static txm_status give_constant(const txm_ptex *p, const txm_ptex_request *r)
 txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err)
 {
     const txm_ptex *p = filter->ptex;
+    txm_ptex_request own = {.width = 1};
     txm_error_clear(err);
+    if (request->struct_size != sizeof own) {
+        if (txm_options_take(&own, sizeof own, request, "txm_ptex_request", err) != TXM_OK)
+            return TXM_STATUS_USAGE;
+        request = &own;
+    }
+    if (!txm_ptex_filter_exists(request->kind))
+        return txm_fail(err, TXM_STATUS_USAGE, "filter %u is unknown", (unsigned)request->kind);
     if (request->face >= p->info.faces)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: no face %u: the file has %u, counted from 0", p->path,
                         request->face, p->info.faces);
@@ -197,7 +206,7 @@ txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *req
     if (p->faces[request->face].flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD)
         return give_constant(p, request);
     if (p->info.mesh == TXM_PTEX_QUADS)
-        return txm_ptex_bilinear(filter, request, err);
+        return txm_ptex_convolve(filter, request, err);
     bool empty;
     txm_status status = txm_ptex_gaussian(filter, request, &empty, err);
     /* Where u + v > 1, outside the triangle, the kernel may contain no texels. */

@@ -6,8 +6,9 @@
  * lookups across the borders of faces. ptex_open.c checks all data that locate other data (faces' sizes and neighbours,
  * and that blocks lie in the file), so the other files can rely on them. ptex_edits.c and ptex_meta.c read the two
  * lists of records, ptex_block.c decodes one block, ptex_face.c finds or makes a size, ptex_reduce.c halves, and
- * ptex_filter.c looks up; ptex_kernel.c and ptex_triangle.c extend a lookup to the faces around it. ptex_pack.c,
- * ptex_frame.c and ptex_pages.c arrange faces in pages, with frames of the texels beyond their edges.
+ * ptex_filter.c looks up; ptex_taps.c has the filters, and ptex_kernel.c and ptex_triangle.c extend a lookup to the
+ * faces around it. ptex_pack.c, ptex_frame.c and ptex_pages.c arrange faces in pages, with frames of the texels beyond
+ * their edges.
  */
 #ifndef TXM_PTEX_IMPL_H
 #define TXM_PTEX_IMPL_H
@@ -148,8 +149,20 @@ txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_lo
 txm_status txm_ptex_tile_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile,
                                 const uint8_t **out, txm_error *err);
 const txm_ptex *txm_ptex_filter_file(const txm_ptex_filter *filter);
+
+/* One axis of a kernel: the weights of `count` texels from `start` on, out of 2^log2. */
+enum { TXM_PTEX_MAX_TAPS = 10 };
+typedef struct ptex_axis {
+    int log2, start, count;
+    float weights[TXM_PTEX_MAX_TAPS];
+} ptex_axis;
+/* Weights texels of a face of 2^log2 around `at`, as the filter of the request says; `width` is that of the footprint.
+ * The first and the last weight are not 0. */
+void txm_ptex_make_taps(const txm_ptex_request *request, float at, float width, int log2, ptex_axis *out);
+bool txm_ptex_filter_exists(txm_ptex_filter_kind kind);
+
 /* Lookups across borders, on quads and on triangles. *empty: no texel was inside the kernel. */
-txm_status txm_ptex_bilinear(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err);
+txm_status txm_ptex_convolve(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err);
 /* Gets one texel beyond the borders of a quad at 2^u_log2 x 2^v_log2, as a bilinear lookup finds it, with all channels
  * as floats. *none: there is no face, as around a vertex of three. */
 txm_status txm_ptex_texel_beyond(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, int x, int y,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bilinear lookups in Ptex quads across the borders of faces.
+ * Lookups in Ptex quads across the borders of faces.
  *
  * A kernel is a small rectangle of texels with a weight for each column and each row, in the frame of one face at one
  * size. The piece that reaches beyond the face is cut off, and moved and rotated into the frame of the neighbour. If
@@ -10,33 +10,27 @@
  * missing from the sum. All of this follows Disney's library, and the results are the same except for the order of
  * sums.
  *
- * A file may contain any neighbours. No walk takes more than 10 steps, and no piece is cut in more than MAX_CUTS faces
- * in a row.
+ * A file may contain any neighbours. No walk takes more than 10 steps, no piece is cut in more than MAX_CUTS faces in a
+ * row, and no lookup cuts more than MAX_PIECES.
  */
 #include <math.h>
 
 #include "tile/ptex/ptex_impl.h"
 
 enum {
-    MAX_TAPS = 8, /* 2 for a lookup, and subfaces may double this twice */
     MAX_VALENCE = 10,
-    MAX_CUTS = 4,
+    MAX_CUTS = 8, /* a kernel over subfaces of one texel reaches 3 faces in each direction */
+    MAX_PIECES = 1000,
     BOTTOM = 0,
     RIGHT = 1,
     TOP = 2,
     LEFT = 3
 };
 
-/* One axis of a kernel: texels from `start` on, out of 2^log2. */
-typedef struct kernel_axis {
-    int log2, start, count;
-    float weights[MAX_TAPS];
-} kernel_axis;
-
 typedef struct kernel {
-    kernel_axis u, v;
-    /* Quarter turns at the last edge, for tangent vectors. As in Disney's library, those at earlier edges are not
-     * added, although they should be if a piece continues from one subface to the next. */
+    ptex_axis u, v;
+    /* Quarter turns at the last edge, for tangent vectors. As in Disney's library, those at earlier edges are added
+     * only if a whole kernel continues from one subface to the next, although they should be if a part does. */
     unsigned turns;
 } kernel;
 
@@ -49,13 +43,14 @@ typedef struct spread {
     txm_status status;
     uint32_t channels; /* requested channels that the file has */
     float weight;      /* total weight of all pieces */
+    int pieces;        /* pieces cut so far */
 } spread;
 
 static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts);
 
 /* ---- one axis ---------------------------------------------------------------------------------------------------- */
 
-static float axis_weight(const kernel_axis *a)
+static float axis_weight(const ptex_axis *a)
 {
     float sum = 0;
     for (int i = 0; i < a->count; i++)
@@ -70,9 +65,9 @@ static float kernel_weight(const kernel *k)
 
 /* Doubles the number of texels, each with half the weight. Returns false if there is no room, which does not occur with
  * valid files. */
-static bool refine_axis(kernel_axis *a)
+static bool refine_axis(ptex_axis *a)
 {
-    if (a->count * 2 > MAX_TAPS)
+    if (a->count * 2 > TXM_PTEX_MAX_TAPS)
         return false;
     for (int i = a->count - 1; i >= 0; i--)
         a->weights[2 * i] = a->weights[2 * i + 1] = a->weights[i] / 2;
@@ -83,7 +78,7 @@ static bool refine_axis(kernel_axis *a)
 }
 
 /* Halves the number of texels. */
-static void coarsen_axis(kernel_axis *a)
+static void coarsen_axis(ptex_axis *a)
 {
     int first = a->start >> 1, count = 0;
     for (int i = 0; i < a->count; i++) {
@@ -98,7 +93,7 @@ static void coarsen_axis(kernel_axis *a)
     a->log2--;
 }
 
-static void flip_axis(kernel_axis *a)
+static void flip_axis(ptex_axis *a)
 {
     a->start = (1 << a->log2) - a->start - a->count;
     for (int i = 0; i < a->count / 2; i++) {
@@ -109,9 +104,9 @@ static void flip_axis(kernel_axis *a)
 }
 
 /* Moves the texels from index `first` on to `end`. */
-static void split_axis(kernel_axis *a, int first, kernel_axis *end)
+static void split_axis(ptex_axis *a, int first, ptex_axis *end)
 {
-    *end = (kernel_axis){.log2 = a->log2, .start = a->start + first, .count = a->count - first};
+    *end = (ptex_axis){.log2 = a->log2, .start = a->start + first, .count = a->count - first};
     memcpy(end->weights, a->weights + first, (size_t)end->count * sizeof *end->weights);
     a->count = first;
 }
@@ -122,7 +117,7 @@ static int clamp_int(int value, int low, int high)
 }
 
 /* Moves the texels beyond the upper edge to `piece`, in the frame of the next face. Returns false if there are none. */
-static bool split_above(kernel_axis *a, kernel_axis *piece)
+static bool split_above(ptex_axis *a, ptex_axis *piece)
 {
     int size = 1 << a->log2;
     if (a->start + a->count <= size)
@@ -133,11 +128,11 @@ static bool split_above(kernel_axis *a, kernel_axis *piece)
 }
 
 /* Does the same below 0. */
-static bool split_below(kernel_axis *a, kernel_axis *piece)
+static bool split_below(ptex_axis *a, ptex_axis *piece)
 {
     if (a->start >= 0)
         return false;
-    kernel_axis rest;
+    ptex_axis rest;
     split_axis(a, clamp_int(-a->start, 0, a->count), &rest);
     *piece = *a;
     *a = rest;
@@ -146,13 +141,13 @@ static bool split_below(kernel_axis *a, kernel_axis *piece)
 }
 
 /* Adds the weight of a piece that has no face to the texel at the edge, or drops it at a black border. */
-static void fold_piece(kernel_axis *a, const kernel_axis *piece, bool above, bool black)
+static void fold_piece(ptex_axis *a, const ptex_axis *piece, bool above, bool black)
 {
     float weight = axis_weight(piece);
     if (black)
         return;
     if (!a->count) {
-        *a = (kernel_axis){.log2 = a->log2, .start = above ? (1 << a->log2) - 1 : 0, .count = 1, .weights = {weight}};
+        *a = (ptex_axis){.log2 = a->log2, .start = above ? (1 << a->log2) - 1 : 0, .count = 1, .weights = {weight}};
         return;
     }
     a->weights[above ? a->count - 1 : 0] += weight;
@@ -166,7 +161,7 @@ static void turn_kernel(kernel *k, unsigned turns)
     if (turns == 2 || turns == 3)
         flip_axis(&k->v);
     if (turns & 1) {
-        kernel_axis swap = k->u;
+        ptex_axis swap = k->u;
         k->u = k->v;
         k->v = swap;
     }
@@ -182,44 +177,38 @@ static float raw_sample(txm_type type, const uint8_t *sample)
                                   : txm_ptex_sample(type, sample);
 }
 
-/* Channels 0 and 1 of a piece that crossed an edge are rotated with it. */
-static void add_turned(spread *s, float *sum, const float *part, unsigned turns)
+/* Adds the texels under a kernel, weighted, to the sum of each channel. */
+static void add_texels(const spread *s, const kernel *k, const uint8_t *texels, uint32_t channels, float *sums)
 {
-    const txm_ptex_request *r = s->request;
-    float x = part[0], y = s->channels > 1 ? part[1] : 0;
-    bool turned = turns && s->ptex->info.edge_mode == TXM_PTEX_EDGE_TANGENT && !r->first_channel && s->channels > 1;
-    for (uint32_t c = 0; c < s->channels; c++)
-        sum[c] += turned && c < 2 ? 0 : part[c];
-    if (!turned)
-        return;
-    sum[0] += turns == 1 ? -y : turns == 2 ? -x : y;
-    sum[1] += turns == 1 ? x : turns == 2 ? -y : -x;
+    const txm_ptex_info *info = &s->ptex->info;
+    const size_t bytes = txm_type_bytes(info->type), row = (size_t)info->pixel_bytes << k->u.log2;
+    for (int y = 0; y < k->v.count; y++)
+        for (uint32_t c = 0; c < channels; c++) {
+            const uint8_t *at = texels + (size_t)y * row + c * bytes;
+            float sum = 0;
+            for (int x = 0; x < k->u.count; x++, at += info->pixel_bytes)
+                sum += k->u.weights[x] * raw_sample(info->type, at);
+            sums[c] += sum * k->v.weights[y];
+        }
 }
 
-enum { CHUNK = 64 /* channels added at a time */ };
-
+/* The first two channels of a piece that crossed an edge are rotated with it. They are the first two of the lookup, as
+ * in Disney's library. */
 static void apply_texels(spread *s, const kernel *k, const uint8_t *texels)
 {
     const txm_ptex_info *info = &s->ptex->info;
-    size_t bytes = txm_type_bytes(info->type), row = (size_t)info->pixel_bytes << k->u.log2;
-    size_t first = (size_t)k->v.start * row + (size_t)k->u.start * info->pixel_bytes;
-    texels += first + s->request->first_channel * bytes;
-    uint32_t all = s->channels;
-    for (uint32_t c0 = 0; c0 < all; c0 += CHUNK) {
-        uint32_t n = all - c0 < CHUNK ? all - c0 : CHUNK;
-        float sums[CHUNK] = {0};
-        for (int y = 0; y < k->v.count; y++)
-            for (uint32_t c = 0; c < n; c++) {
-                const uint8_t *at = texels + (size_t)y * row + (c0 + c) * bytes;
-                float sum = 0;
-                for (int x = 0; x < k->u.count; x++, at += info->pixel_bytes)
-                    sum += k->u.weights[x] * raw_sample(info->type, at);
-                sums[c] += sum * k->v.weights[y];
-            }
-        s->channels = n;
-        add_turned(s, s->request->result + c0, sums, c0 ? 0 : k->turns);
-        s->channels = all;
+    const size_t bytes = txm_type_bytes(info->type), row = (size_t)info->pixel_bytes << k->u.log2;
+    const bool turned = k->turns && info->edge_mode == TXM_PTEX_EDGE_TANGENT && s->channels > 1;
+    float *result = s->request->result;
+    texels += (size_t)k->v.start * row + (size_t)k->u.start * info->pixel_bytes + s->request->first_channel * bytes;
+    if (turned) {
+        float part[2] = {0};
+        add_texels(s, k, texels, 2, part);
+        result[0] += k->turns == 1 ? -part[1] : k->turns == 2 ? -part[0] : part[1];
+        result[1] += k->turns == 1 ? part[0] : k->turns == 2 ? -part[1] : -part[0];
     }
+    const uint32_t first = turned ? 2 : 0;
+    add_texels(s, k, texels + first * bytes, s->channels - first, result + first);
 }
 
 static void apply_constant(spread *s, const kernel *k, const uint8_t *texel)
@@ -357,7 +346,8 @@ static void arrive_at_corner(spread *s, kernel *k, uint32_t from, unsigned edge,
     arrive(s, k, face, cuts);
 }
 
-/* Makes the weights of both axes equal, so the orientation of a face does not matter. */
+/* Makes the weights of both axes equal, so the orientation of a face does not matter, and returns the new weight. It is
+ * the old one, unless negative weights cancel out so that a large factor would be needed. */
 static float make_symmetric(kernel *k, float old)
 {
     while (k->u.log2 > k->v.log2)
@@ -375,9 +365,10 @@ static float make_symmetric(kernel *k, float old)
     scale = weight == 0 ? 1 : old / weight;
     if (scale >= 1)
         return weight;
+    scale = scale < -1 ? -1 : scale;
     for (int i = 0; i < count; i++)
-        k->v.weights[i] *= scale;
-    return old;
+        k->u.weights[i] *= scale;
+    return scale > -1 ? old : -weight;
 }
 
 static void share_corner(spread *s, kernel *k, uint32_t face, unsigned edge, const corner *c, int cuts)
@@ -449,6 +440,7 @@ static void cut_v(spread *s, kernel *k, uint32_t face, bool above, int side, int
     unsigned edge = above ? TOP : BOTTOM;
     if (!(above ? split_above(&k->v, &piece.v) : split_below(&k->v, &piece.v)))
         return;
+    piece.turns = k->v.count ? 0 : k->turns;
     bool black = s->ptex->info.v_border == TXM_PTEX_BLACK;
     if (!goes_on(s, face, edge))
         fold_piece(&k->v, &piece.v, above, black);
@@ -464,6 +456,7 @@ static void cut_u(spread *s, kernel *k, uint32_t face, bool above, int cuts)
     unsigned edge = above ? RIGHT : LEFT;
     if (!(above ? split_above(&k->u, &piece.u) : split_below(&k->u, &piece.u)))
         return;
+    piece.turns = k->u.count ? 0 : k->turns;
     bool black = s->ptex->info.u_border == TXM_PTEX_BLACK;
     if (!goes_on(s, face, edge)) {
         fold_piece(&k->u, &piece.u, above, black);
@@ -476,7 +469,7 @@ static void cut_u(spread *s, kernel *k, uint32_t face, bool above, int cuts)
 
 static void cut_and_apply(spread *s, kernel *k, uint32_t face, int cuts)
 {
-    if (s->status != TXM_OK || cuts > MAX_CUTS || k->u.count <= 0 || k->v.count <= 0)
+    if (s->status != TXM_OK || cuts > MAX_CUTS || k->u.count <= 0 || k->v.count <= 0 || ++s->pieces > MAX_PIECES)
         return;
     cut_u(s, k, face, true, cuts);
     cut_u(s, k, face, false, cuts);
@@ -501,34 +494,15 @@ static bool place_at_border(txm_ptex_border border, float *at)
     return true;
 }
 
-/* Chooses the size whose texels are as wide as the footprint, from the face's own down to one texel. */
-static kernel_axis make_axis(float at, float width, int log2)
-{
-    kernel_axis a = {.count = 2};
-    float least = ldexpf(1, -log2);
-    width = !(width > least) ? least : width > 1 ? 1 : width;
-    a.log2 = -ilogbf(width);
-    float p = at * (float)(1 << a.log2) - 0.5f, whole = floorf(p), part = p - whole;
-    a.start = (int)whole;
-    a.weights[0] = 1 - part;
-    a.weights[1] = part;
-    if (a.weights[1] == 0)
-        a.count = 1;
-    if (a.weights[0] == 0) {
-        a.start++;
-        a.count--;
-        a.weights[0] = a.weights[1];
-    }
-    return a;
-}
-
 /* The kernel of a subface is that of a whole face of which it is a quarter. */
-static void make_kernel(const txm_ptex_face *f, float u, float v, float u_width, float v_width, kernel *out)
+static void make_kernel(const txm_ptex_request *r, const txm_ptex_face *f, float u, float v, float u_width,
+                        float v_width, kernel *out)
 {
     bool sub = f->flags & TXM_PTEX_SUBFACE;
     float scale = sub ? 0.5f : 1;
-    *out = (kernel){.u = make_axis(u * scale, u_width * scale, f->u_log2 + sub),
-                    .v = make_axis(v * scale, v_width * scale, f->v_log2 + sub)};
+    txm_ptex_make_taps(r, u * scale, u_width * scale, f->u_log2 + sub, &out->u);
+    txm_ptex_make_taps(r, v * scale, v_width * scale, f->v_log2 + sub, &out->v);
+    out->turns = 0;
     if (!sub)
         return;
     if (!out->u.log2)
@@ -544,7 +518,7 @@ static float one_of(txm_type type)
     return type == TXM_TYPE_U8 ? 255.0f : type == TXM_TYPE_U16 ? 65535.0f : 1.0f;
 }
 
-txm_status txm_ptex_bilinear(txm_ptex_filter *filter, const txm_ptex_request *r, txm_error *err)
+txm_status txm_ptex_convolve(txm_ptex_filter *filter, const txm_ptex_request *r, txm_error *err)
 {
     const txm_ptex *p = txm_ptex_filter_file(filter);
     const txm_ptex_face *f = &p->faces[r->face];
@@ -557,7 +531,7 @@ txm_status txm_ptex_bilinear(txm_ptex_filter *filter, const txm_ptex_request *r,
     if (!place_at_border(p->info.u_border, &u) || !place_at_border(p->info.v_border, &v))
         return TXM_OK;
     kernel k;
-    make_kernel(f, u, v, u_width, v_width, &k);
+    make_kernel(r, f, u, v, u_width, v_width, &k);
     s.weight = kernel_weight(&k);
     cut_and_apply(&s, &k, r->face, 0);
     float scale = s.weight * one_of(p->info.type) != 0 ? 1.0f / (s.weight * one_of(p->info.type)) : 0;

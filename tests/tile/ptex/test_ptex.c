@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ptex files of testdata/ptex: every line of expected.txt, which write_ptex.py computed from the texels; the same from
- * memory, with alpha, with wrong requests, and from files that are damaged anywhere. */
+ * Ptex files of testdata/ptex: every line of expected.txt, which write_ptex.py computed from the texels; lookups that
+ * Disney's library made; the same from memory, with alpha, with wrong requests, and from files that are damaged
+ * anywhere. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <math.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,7 +236,7 @@ START_TEST(every_expected_line)
 }
 END_TEST
 
-/* ---- from memory ------------------------------------------------------------------------------------------------- */
+/* ---- lookups ----------------------------------------------------------------------------------------------------- */
 
 static uint8_t *load(const char *name, size_t *bytes)
 {
@@ -245,6 +247,151 @@ static uint8_t *load(const char *name, size_t *bytes)
     fclose(f);
     return data;
 }
+
+static float next_number(char **rest)
+{
+    return strtof(strsep(rest, "\t"), NULL);
+}
+
+/* A row has the file, whether it was opened premultiplied, and a lookup with its results. Rows are sorted. */
+START_TEST(lookups_of_disneys_library)
+{
+    static const char *const words[] = {"point",   "bilinear", "box",        "gaussian",
+                                        "bicubic", "bspline",  "catmullrom", "mitchell"};
+    enum { KINDS = sizeof words / sizeof *words };
+    size_t bytes, rows[KINDS] = {0};
+    uint8_t *packed = load("disney/lookups.tsv.gz", &bytes);
+    char *text = calloc(1, 1 << 20), *rest = text, *line, open[128] = "";
+    unsigned opened = 0;
+    struct libdeflate_decompressor *gzip = libdeflate_alloc_decompressor();
+    ck_assert_int_eq(libdeflate_gzip_decompress(gzip, packed, bytes, text, (1 << 20) - 1, &bytes), 0);
+    txm_ptex *p = NULL;
+    txm_ptex_filter *filter = NULL;
+    txm_error err;
+    while ((line = strsep(&rest, "\n")) && *line) {
+        char name[128];
+        float result[8];
+        txm_ptex_request q;
+        txm_ptex_request_init(&q);
+        snprintf(name, sizeof name, "disney/%s", strsep(&line, "\t"));
+        const unsigned flags = next_number(&line) != 0 ? TXM_PTEX_PREMULTIPLY : 0;
+        if (strcmp(name, open) != 0 || flags != opened) {
+            txm_ptex_filter_free(&filter);
+            txm_ptex_close(&p);
+            p = open_ptex_file(strcpy(open, name), opened = flags);
+            ck_assert_int_eq(txm_ptex_filter_new(p, 1 << 20, &filter, &err), TXM_OK);
+        }
+        q.face = (uint32_t)next_number(&line);
+        float *const numbers[] = {&q.u, &q.v, &q.u_width1, &q.v_width1, &q.u_width2, &q.v_width2, &q.width, &q.blur};
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+            *numbers[i] = next_number(&line);
+        const char *word = strsep(&line, "\t");
+        while (strcmp(words[q.kind], word) != 0)
+            ck_assert_int_lt(++q.kind, KINDS);
+        q.lerp = next_number(&line) != 0;
+        q.no_edge_blend = next_number(&line) != 0;
+        q.first_channel = (uint32_t)next_number(&line);
+        q.channels = (uint32_t)next_number(&line);
+        q.result = result;
+        ck_assert_int_eq(txm_ptex_look_up(filter, &q, &err), TXM_OK);
+        const float least = txm_ptex_info_of(p)->type <= TXM_TYPE_U16 ? 1e-3f : 1;
+        for (uint32_t c = 0; c < q.channels; c++) {
+            const float want = strtof(strsep(&line, ","), NULL);
+            if (!(fabsf(result[c] - want) <= 2e-6f * fmaxf(fabsf(want), least)))
+                ck_abort_msg("%s, face %u at %a, %a, %s, channel %u: %.9g, not %.9g", name, q.face, (double)q.u,
+                             (double)q.v, word, c, (double)result[c], (double)want);
+        }
+        rows[q.kind]++;
+    }
+    for (int k = TXM_PTEX_BOX; k < KINDS; k++)
+        ck_assert_uint_ge(rows[k], 50);
+    txm_ptex_filter_free(&filter);
+    txm_ptex_close(&p);
+    libdeflate_free_decompressor(gzip);
+    free(packed);
+    free(text);
+}
+END_TEST
+
+static void look(txm_ptex_filter *filter, txm_ptex_request *q, float *result)
+{
+    txm_error err;
+    q->result = result;
+    if (txm_ptex_look_up(filter, q, &err) != TXM_OK)
+        ck_abort_msg("%s", err.message);
+}
+
+/* Named cubics are bicubic ones of a sharpness. A program that knows no sharpness gets 0. */
+START_TEST(sharpness_of_cubics)
+{
+    static const struct {
+        txm_ptex_filter_kind kind;
+        float sharpness;
+    } cubics[] = {{TXM_PTEX_BSPLINE, 0},         {TXM_PTEX_BSPLINE, -7},    {TXM_PTEX_BSPLINE, NAN},
+                  {TXM_PTEX_MITCHELL, 2.0f / 3}, {TXM_PTEX_CATMULL_ROM, 1}, {TXM_PTEX_CATMULL_ROM, INFINITY}};
+    txm_ptex *p = open_ptex_file("grid-float.ptx", 0);
+    txm_ptex_filter *f;
+    txm_error err;
+    float named[4], bicubic[4];
+    ck_assert_int_eq(txm_ptex_filter_new(p, 1 << 20, &f, &err), TXM_OK);
+    for (size_t i = 0; i < sizeof cubics / sizeof *cubics; i++) {
+        txm_ptex_request q;
+        txm_ptex_request_init(&q);
+        q.kind = cubics[i].kind;
+        q.face = 4;
+        q.u = q.v = 0.4f;
+        q.channels = 4;
+        look(f, &q, named);
+        q.kind = TXM_PTEX_BICUBIC;
+        q.sharpness = cubics[i].sharpness;
+        look(f, &q, bicubic);
+        ck_assert_mem_eq(named, bicubic, sizeof named);
+        q.struct_size = offsetof(txm_ptex_request, sharpness);
+        look(f, &q, bicubic);
+        ck_assert_int_eq(memcmp(named, bicubic, sizeof named) == 0, cubics[i].kind == TXM_PTEX_BSPLINE);
+    }
+    ck_assert_str_eq(txm_ptex_filter_kind_name(TXM_PTEX_CATMULL_ROM), "Catmull-Rom");
+    ck_assert_str_eq(txm_ptex_filter_kind_name((txm_ptex_filter_kind)8), "unknown");
+    txm_ptex_filter_free(&f);
+    txm_ptex_close(&p);
+}
+END_TEST
+
+/* Where all texels are equal, every lookup gives their colour, whatever the place and the footprint: weights add up. */
+START_TEST(one_colour_under_any_footprint)
+{
+    static const char *const files[] = {"star3.ptx", "star4.ptx", "star5.ptx", "star8.ptx", "polygon.ptx"};
+    static const float places[] = {-1e30f, -1, 0, 1e-30f, 0.01f, 0.3f, 0.5f, 0.99f, 1, 7, INFINITY, NAN};
+    static const float widths[] = {-1, 0, 1e-30f, 0.1f, 0.13f, 0.3f, 0.7f, 1, 3, 1e30f, INFINITY, NAN};
+    enum { PLACES = sizeof places / sizeof *places, WIDTHS = sizeof widths / sizeof *widths };
+    txm_ptex *p = open_ptex_file(files[_i], 0);
+    txm_ptex_filter *f;
+    txm_error err;
+    float colour[2], result[2];
+    ck_assert_int_eq(txm_ptex_filter_new(p, 1 << 20, &f, &err), TXM_OK);
+    ck_assert_int_eq(txm_ptex_pixel(p, 0, 0, 0, 0, 2, colour, &err), TXM_OK);
+    for (uint32_t i = 0; i < txm_ptex_info_of(p)->faces * PLACES * WIDTHS; i++) {
+        txm_ptex_request q;
+        txm_ptex_request_init(&q);
+        q.face = i / (PLACES * WIDTHS);
+        q.u = places[i % PLACES];
+        q.u_width1 = widths[i / PLACES % WIDTHS];
+        q.channels = 2;
+        for (uint32_t k = 0; k < 8 * 2; k++) {
+            q.kind = (txm_ptex_filter_kind)(k / 2 % 8);
+            q.lerp = k % 2;
+            q.v = places[(i / 5 + k) % PLACES];
+            q.blur = widths[(i + k) % WIDTHS];
+            look(f, &q, result);
+            ck_assert_float_le(fabsf(result[0] - colour[0]) + fabsf(result[1] - colour[1]), 4e-6f);
+        }
+    }
+    txm_ptex_filter_free(&f);
+    txm_ptex_close(&p);
+}
+END_TEST
+
+/* ---- from memory ------------------------------------------------------------------------------------------------- */
 
 START_TEST(memory_is_as_good_as_a_file)
 {
@@ -325,6 +472,12 @@ START_TEST(what_is_not_there)
     ck_assert(colour[2] == 0 && colour[3] == 0);
     q.face = 4;
     ck_assert_int_eq(txm_ptex_look_up(f, &q, &err), TXM_STATUS_USAGE);
+    q.face = 0;
+    q.kind = (txm_ptex_filter_kind)8;
+    ck_assert_int_eq(txm_ptex_look_up(f, &q, &err), TXM_STATUS_USAGE);
+    q.kind = TXM_PTEX_BOX;
+    q.struct_size = 0;
+    ck_assert_int_eq(txm_ptex_look_up(f, &q, &err), TXM_STATUS_USAGE);
     txm_ptex_filter_free(&f);
     txm_ptex_close(&p);
     txm_ptex_close(NULL);
@@ -358,13 +511,14 @@ static bool read_everything(const uint8_t *data, size_t bytes)
         for (uint32_t k = 0; k <= face->u_log2 && k <= face->v_log2; k++)
             if (txm_ptex_face_bytes(p, face->u_log2 - k, face->v_log2 - k) <= 1 << 22)
                 whole &= txm_ptex_read(p, i, face->u_log2 - k, face->v_log2 - k, out, &err) == TXM_OK;
-        for (int k = 0; k < 9; k++) {
+        for (int k = 0; k < 9 + 7; k++) {
             txm_ptex_request q;
             txm_ptex_request_init(&q);
-            q.kind = TXM_PTEX_BILINEAR;
+            q.kind = k < 9 ? TXM_PTEX_BILINEAR : (txm_ptex_filter_kind)(k - 8);
             q.face = i;
             q.u = (float)(k % 3) / 2;
-            q.v = (float)(k / 3) / 2;
+            q.v = (float)(k / 3 % 3) / 2;
+            q.blur = k < 9 ? 0 : 0.3f;
             q.channels = 64;
             q.result = colour;
             if (txm_ptex_face_bytes(p, face->u_log2, face->v_log2) <= 1 << 22)
@@ -561,6 +715,8 @@ int main(void)
     Suite *suite = suite_create("ptex");
     TCase *tcase = add_case(suite, "reading");
     tcase_add_loop_test(tcase, every_expected_line, 0, 2);
+    tcase_add_loop_test(tcase, one_colour_under_any_footprint, 0, 5);
+    add_tests(tcase, lookups_of_disneys_library, sharpness_of_cubics);
     add_tests(tcase, memory_is_as_good_as_a_file, colours_times_alpha, what_is_not_there, no_memory_is_an_error,
               cut_while_it_is_open, more_files_than_maps, many_threads_read);
     tcase = add_case(suite, "damage");
