@@ -124,7 +124,8 @@ COPIED_BY_BLENDER = {"Make", "Model", "Orientation", "ImageUniqueID", "DocumentN
 COPIED_LAYOUT = {"name", "openexr:chunkCount", "lineOrder"}
 
 
-OURS = r'txmill:(ColorSpace|Config|Blender)=("[^"]*"|\S+)'
+OUR_NAMES = ("ColorSpace", "Config", "Blender", "Limit", "Content")
+OURS = r'txmill:(%s)=("[^"]*"|\S+)' % "|".join(OUR_NAMES)
 
 
 def is_ours(text):
@@ -170,8 +171,8 @@ def intended_metadata(name, theirs, ours, source):
         return "how the source stores its colours is not copied"
     if ours is None and name in names_in(source) - KEPT:
         return "of a source's attributes only some are kept"
-    if theirs is None and (name in ("txmill:ColorSpace", "txmill:Config", "txmill:Blender", "txmill:Limit", "txmill:Content") or name == "ImageDescription" and is_ours(ours)):
-        return "txmill:ColorSpace, txmill:Config and txmill:Blender are ours alone"
+    if theirs is None and (name in ["txmill:" + n for n in OUR_NAMES] or name == "ImageDescription" and is_ours(ours)):
+        return "txmill's own metadata"
     if theirs is None and name in KEPT | KEPT_TAGS and iptc_says(source, ours):
         return "what IPTC says is kept"
     if name in ("txmill:reserved", "type") and theirs is None:
