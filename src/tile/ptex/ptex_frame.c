@@ -252,7 +252,7 @@ static txm_status read_beyond_edge(const framing *f, const ptex_part *r, unsigne
 
 /* The faces around a vertex, counter-clockwise from the neighbour over `edge`. */
 typedef struct vertex_walk {
-    int count; /* faces that are neither this one nor its two neighbours; -1: the walk met a border, or too many faces
+    int count; /* faces that are neither this one nor its two neighbours, counted as ptex_kernel.c does; below 1: none
                 */
     bool mixed;
     uint32_t faces[MAX_AROUND];
@@ -268,9 +268,7 @@ static void walk_vertex(const framing *f, unsigned edge, vertex_walk *out)
         const txm_ptex_face *face = &f->ptex->faces[at];
         const int32_t next = face->neighbours[at_edge];
         at_edge = (txm_ptex_edge(face, at_edge) + 1) & 3;
-        if (next < 0)
-            return;
-        if ((uint32_t)next == f->face && at_edge == edge) {
+        if (next < 0 || ((uint32_t)next == f->face && at_edge == edge)) {
             out->count = i - 2;
             return;
         }

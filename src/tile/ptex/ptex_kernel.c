@@ -293,10 +293,10 @@ static bool is_subface(const spread *s, uint32_t face)
     return s->ptex->faces[face].flags & TXM_PTEX_SUBFACE;
 }
 
-/* In a subface's frame, a piece may reach beyond the subface, so it is cut again. */
-static void arrive(spread *s, kernel *k, uint32_t face, int cuts)
+/* A piece on its way to a subface may reach beyond it, so it is cut again. */
+static void arrive(spread *s, kernel *k, uint32_t face, bool to_sub, int cuts)
 {
-    if (is_subface(s, face))
+    if (to_sub)
         cut_and_apply(s, k, face, cuts + 1);
     else
         apply_kernel(s, k, face);
@@ -323,7 +323,7 @@ static void cross_edge(spread *s, kernel *k, uint32_t face, unsigned edge, int c
         leave_subface(k, edge - first);
     }
     turn_kernel(k, turns);
-    arrive(s, k, next, cuts);
+    arrive(s, k, next, to_sub, cuts);
 }
 
 /* ---- round a corner ---------------------------------------------------------------------------------------------- */
@@ -332,7 +332,9 @@ static void cross_edge(spread *s, kernel *k, uint32_t face, unsigned edge, int c
 typedef struct corner {
     uint32_t faces[MAX_VALENCE];
     unsigned edges[MAX_VALENCE];
-    int count; /* faces that are neither the first one nor its two neighbours; below 1: none */
+    /* Faces that are neither the first one nor its two neighbours; below 1: none. As in Disney's library, a walk that
+     * meets a border counts as if the face before it were a neighbour. */
+    int count;
 } corner;
 
 static void arrive_at_corner(spread *s, kernel *k, uint32_t from, unsigned edge, uint32_t face, unsigned at, int cuts)
@@ -343,7 +345,7 @@ static void arrive_at_corner(spread *s, kernel *k, uint32_t from, unsigned edge,
     else if (from_sub && !to_sub)
         leave_subface(k, edge + 3);
     turn_kernel(k, edge - at + 2);
-    arrive(s, k, face, cuts);
+    arrive(s, k, face, to_sub, cuts);
 }
 
 /* Makes the weights of both axes equal, so the orientation of a face does not matter, and returns the new weight. It is
@@ -402,7 +404,7 @@ static void cross_corner(spread *s, kernel *k, uint32_t face, unsigned edge, int
         uint32_t previous = at;
         at_edge = (txm_ptex_edge(f, at_edge) + 1) & 3;
         if (next < 0 || ((uint32_t)next == face && at_edge == edge)) {
-            c.count = next < 0 ? 0 : i - 2;
+            c.count = i - 2;
             break;
         }
         at = (uint32_t)next;

@@ -390,6 +390,17 @@ def star(valence):
     return faces
 
 
+def fan(name, count):
+    """Faces of one colour each round a vertex at the mesh's border: a lookup there gives means of whole faces. As Disney's
+    library sees it, the corner of face k belongs to the faces between its neighbour k - 1 and face 0 at the border."""
+    f = File(name, U8, 2, [Face(0, 0, colour=(40 * i, 255 - i * i), neighbours=[i - 1, -1, -1, i + 1 if i + 1 < count else -1],
+                                edges=[3, 0, 0, 0]) for i in range(count)])
+    f.write()
+    for i in range(1, count - 1):
+        shared = [f.faces[k].colour for k in [i - 1, i, i + 1, *range(1, i - 1)]]
+        f.look(1, i, 0, 0, 0, [sum(c) / len(shared) / 255 for c in zip(*shared)])
+
+
 def polygon(sides):
     """A polygon of subfaces with a quad at each side."""
     faces = []
@@ -489,6 +500,7 @@ def main():
     for valence in (3, 4, 5, 8):
         colour_everywhere(File(f"star{valence}.ptx", U8, 2, star(valence)), 150, valence)
     colour_everywhere(File("polygon.ptx", U8, 2, polygon(5)), 99, 5)
+    fan("fan.ptx", 6)
 
 
 main()
