@@ -10,13 +10,13 @@
 #define TXM_SAMPLE_SINGLE_SIMD_H
 #include "tile/sample/simd/linear_simd.h"
 
-/* single_wrap for an extension that differs along u and v. */
-TXM_RARE int single_wrap_apart(txm_rgba *uv, int extension)
+/* single_wrap for an extension that differs along u and v. The third element is NaN where CLIP rejects. It takes no
+ * address, so that coordinates of other textures stay in registers. */
+TXM_RARE txm_rgba single_wrap_apart(txm_rgba uv, int extension)
 {
-    txm_rgba u = __builtin_shufflevector(*uv, *uv, 0, 0, 0, 0), v = __builtin_shufflevector(*uv, *uv, 1, 1, 1, 1);
+    txm_rgba u = __builtin_shufflevector(uv, uv, 0, 0, 0, 0), v = __builtin_shufflevector(uv, uv, 1, 1, 1, 1);
     const int inside = single_wrap(&u, TXM_EXTENSION_U(extension)) & single_wrap(&v, TXM_EXTENSION_V(extension));
-    *uv = __builtin_shufflevector(u, v, 0, 4, 0, 4);
-    return inside;
+    return (txm_rgba){u[0], v[0], inside ? 0.0f : __builtin_nanf("")};
 }
 
 /* The colour of one level; returns 0 if the lookup must take the general path. */
@@ -114,8 +114,10 @@ TXM_FAST int probes_find(const txm_view *view, const txm_view_texture *t, int gr
         return (int)found;
     }
     const uint8_t *tile = group_find(view, t, begin + (uint32_t)g->tile[first], 0);
-    for (uint32_t i = first; i < count; i++)
-        g->taps[i] = tile ? tile + (uint32_t)g->offset[i] : NULL;
+    for (uint32_t i = first; tile && i < count; i++) {
+        g->taps[i] = tile + (uint32_t)g->offset[i];
+        __builtin_prefetch(g->taps[i]);
+    }
     return tile != NULL;
 }
 
@@ -153,13 +155,21 @@ TXM_FAST void probes_add(int usual, const txm_view_texture *t, const txm_sampler
     }
 }
 
-/* Places the probes of one lookup, of which there are several, a vector at a time. Returns 0 if the lookup must take
- * the general path. */
-TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
-                           const txm_lookup *at, const txm_footprint *f, float level, float out[4])
+/* A lookup of several probes, which are placed a vector at a time, or of one beyond a CLIP edge, which reads
+ * nothing. */
+TXM_RARE txm_lookup_result single_probes(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+                                         const txm_lookup *at, const txm_footprint *f, txm_lookup_state *state,
+                                         float out[4])
 {
     const float middle = 0.5f * (float)(f->probes - 1);
+    uint32_t random = state->random;
+    const float level = txm_level_jitter(how, f->level, &random);
     float blend;
+    if (f->probes < 2) {
+        txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
+        state->random = random;
+        return TXM_LOOKUP_HIT;
+    }
     uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     probe_sums sums = {{0}, 0.0f, 0.0f};
     const int grid = txm_filter_grid(how->filter), closest = grid == TXM_GRID_PIXEL, cubic = grid == TXM_GRID_CUBIC;
@@ -177,7 +187,7 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
         u = group_wrap(u, TXM_EXTENSION_U(t->extension), &inside);
         v = group_wrap(v, TXM_EXTENSION_V(t->extension), &inside);
         if (vu_any((vu)~finite))
-            return 0;
+            goto generally;
         u = vf_select(inside, u, vf_set(0.5f));
         v = vf_select(inside, v, vf_set(0.5f));
         TXM_STORE(vf, weights, weight * weight);
@@ -188,7 +198,7 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
         for (uint32_t i = 0; first < count && i <= (blend > 0.0f); i++) {
             group_place(t, vi_set((int32_t)(low + i)), u, v, closest, cubic, &levels[i].place, &beyond);
             if ((closest && vu_any((vu)beyond)) || !probes_find(view, t, grid, low + i, live, first, count, &levels[i]))
-                return 0;
+                goto generally;
         }
         if (usual)
             probes_add(1, t, how, grid, blend, levels, live, weights, count, &sums);
@@ -199,12 +209,17 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
     txm_rgba color = sums.color * inverse;
     color = txm_rgba_quiet(txm_color_scale(t, color, sums.covered == sums.total ? 1.0f : sums.covered * inverse));
     txm_color_store(how->after ? group_after(how->after, color) : color, out);
-    return 1;
+    state->random = random;
+    return TXM_LOOKUP_HIT;
+generally:
+    return sample_generally(view, (uint32_t)(t - view->textures), how, at, state, out);
 }
 
-TXM_RARE txm_footprint single_ellipse(const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at)
+/* The level is returned besides *f because it arrives sooner in a register than in memory. */
+TXM_RARE float single_ellipse(const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at, txm_footprint *f)
 {
-    return txm_footprint_of(how, (float)t->width, (float)t->height, at->dudx, at->dvdx, at->dudy, at->dvdy);
+    *f = txm_footprint_of(how, (float)t->width, (float)t->height, at->dudx, at->dvdx, at->dudy, at->dvdy);
+    return f->level;
 }
 
 /* Each tile of a UDIM set is a texture with its own coordinates. */
@@ -229,29 +244,28 @@ TXM_FAST txm_lookup_result single_sample_of(int packed, const txm_view *view, ui
         (packed && (txm_filter_grid(how->filter) == TXM_GRID_CUBIC || how->rule == TXM_LEVEL_RULE_PROBES ||
                     txm_extension_is_pair(t->extension))))
         return sample_generally(view, texture, how, at, state, out);
-    int inside = TXM_UNLIKELY(txm_extension_is_pair(t->extension)) ? single_wrap_apart(&uv, t->extension)
-                                                                   : single_wrap(&uv, t->extension);
+    int inside;
+    if (TXM_UNLIKELY(txm_extension_is_pair(t->extension))) {
+        uv = single_wrap_apart(uv, t->extension);
+        inside = uv[2] == 0.0f;
+    } else
+        inside = single_wrap(&uv, t->extension);
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES) {
         txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
         return TXM_LOOKUP_HIT;
     }
     uint32_t random = state->random;
-    float blend;
-    txm_footprint f = {at->dudx, 1, 0.0f, 0.0f, 1.0f};
-    if (how->rule == TXM_LEVEL_RULE_CYCLES)
-        f.level = txm_level_cycles((float)t->width, (float)t->height, (float)how->anisotropy, at->dudx, at->dvdx,
-                                   at->dudy, at->dvdy);
-    else if (how->rule != TXM_LEVEL_RULE_GIVEN)
-        f = single_ellipse(t, how, at);
-    const float level = txm_level_jitter(how, f.level, &random);
-    if (f.probes > 1 || !inside) {
-        if (f.probes < 2)
-            txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
-        else if (!single_probes(view, t, how, at, &f, level, out))
-            return sample_generally(view, texture, how, at, state, out);
-        state->random = random;
-        return TXM_LOOKUP_HIT;
+    float blend, level = at->dudx;
+    if (how->rule == TXM_LEVEL_RULE_CYCLES) {
+        level = txm_level_cycles((float)t->width, (float)t->height, (float)how->anisotropy, at->dudx, at->dvdx,
+                                 at->dudy, at->dvdy);
+    } else if (how->rule != TXM_LEVEL_RULE_GIVEN) {
+        txm_footprint f;
+        level = single_ellipse(t, how, at, &f);
+        if (how->rule == TXM_LEVEL_RULE_PROBES && (f.probes > 1 || !inside))
+            return single_probes(view, t, how, at, &f, state, out);
     }
+    level = txm_level_jitter(how, level, &random);
     uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     uv[1] = 1.0f - uv[1];
     if (!(packed ? single_packed_level : single_level)(view, t, how, low, uv, &color))
