@@ -129,6 +129,11 @@ typedef struct txm_scene_user {
     const char *interpolation; /* "linear", "closest", "cubic", "smart" */
 } txm_scene_user;
 
+/* Frames of an animation: first, first + step and so on, up to last; step is at least 1. */
+typedef struct txm_frame_range {
+    int32_t first, last, step;
+} txm_frame_range;
+
 /* One file of an image: its only file, or the file of one UDIM tile or frame. */
 typedef struct txm_scene_image_file {
     const char *path; /* absolute, normalised */
@@ -219,6 +224,16 @@ TXM_API const txm_scene_image *txm_scene_image_at(const txm_scene *scene, size_t
 /* Libraries in the order in which they were found; NULL beyond the last. */
 TXM_API size_t txm_scene_library_count(const txm_scene *scene);
 TXM_API const txm_scene_library *txm_scene_library_at(const txm_scene *scene, size_t index);
+/* The frames that a render of the file computes, one range for each of its scenes; *count is 0 for other formats than
+ * .blend. */
+TXM_API const txm_frame_range *txm_scene_frames(const txm_scene *scene, size_t *count);
+/* The number of the file of a sequence that a node, one of the image's users, shows at a frame of the scene. false if
+ * this is unknown, as when it is animated: it may then be any file of the sequence. */
+TXM_API bool txm_scene_frame_number(const txm_scene *scene, const txm_scene_user *user, int32_t frame,
+                                    uint32_t *number);
+/* The path of the file with that number, whether it exists or not: a new string, free() it; NULL if memory is exhausted
+ * or the image is no sequence. */
+TXM_API char *txm_scene_frame_path(const txm_scene_image *image, uint32_t number);
 /* Findings, if `lint` was set; NULL beyond the last. */
 TXM_API size_t txm_scene_finding_count(const txm_scene *scene);
 TXM_API const txm_scene_finding *txm_scene_finding_at(const txm_scene *scene, size_t index);

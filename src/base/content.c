@@ -61,25 +61,49 @@ txm_status txm_read_pieces(const char *path, const volatile int *cancel,
     return status;
 }
 
+typedef struct keying {
+    XXH3_state_t *state;
+    void (*also)(void *user, const void *piece, size_t bytes);
+    void *user;
+} keying;
+
 static void add_piece(void *user, const void *piece, size_t bytes)
 {
-    XXH3_128bits_update(user, piece, bytes);
+    const keying *k = user;
+    XXH3_128bits_update(k->state, piece, bytes);
+    if (k->also)
+        k->also(k->user, piece, bytes);
+}
+
+txm_status txm_content_key_of(int fd, const char *path, const volatile int *cancel,
+                              void (*also)(void *user, const void *piece, size_t bytes), void *user,
+                              char out[TXM_CONTENT_KEY_BYTES], txm_error *err)
+{
+    keying k = {XXH3_createState(), also, user};
+    unsigned char *piece = malloc(PIECE_BYTES);
+    uint64_t bytes = 0;
+    if (k.state)
+        XXH3_128bits_reset(k.state);
+    const txm_status status =
+        k.state && piece ? read_pieces(fd, path, cancel, piece, add_piece, &k, &bytes, err) : txm_no_memory(err, path);
+    if (status == TXM_OK) {
+        const XXH128_hash_t hash = XXH3_128bits_digest(k.state);
+        snprintf(out, TXM_CONTENT_KEY_BYTES, "%" PRIu64 ":%016" PRIx64 "%016" PRIx64, bytes, (uint64_t)hash.high64,
+                 (uint64_t)hash.low64);
+    }
+    XXH3_freeState(k.state);
+    free(piece);
+    return status;
 }
 
 txm_status txm_content_key(const char *path, const volatile int *cancel, char out[TXM_CONTENT_KEY_BYTES],
                            txm_error *err)
 {
-    XXH3_state_t *state = XXH3_createState();
-    uint64_t bytes;
-    if (!state)
-        return txm_no_memory(err, path);
-    XXH3_128bits_reset(state);
-    const txm_status status = txm_read_pieces(path, cancel, add_piece, state, &bytes, err);
-    const XXH128_hash_t hash = XXH3_128bits_digest(state);
-    XXH3_freeState(state);
-    if (!status)
-        snprintf(out, TXM_CONTENT_KEY_BYTES, "%" PRIu64 ":%016" PRIx64 "%016" PRIx64, bytes, (uint64_t)hash.high64,
-                 (uint64_t)hash.low64);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot be opened", path);
+    const txm_status status = txm_content_key_of(fd, path, cancel, NULL, NULL, out, err);
+    close(fd);
     return status;
 }
 

@@ -21,6 +21,12 @@ enum { TXM_CONTENT_KEY_BYTES = 56 };
 txm_status txm_content_key(const char *path, const volatile int *cancel, char out[TXM_CONTENT_KEY_BYTES],
                            txm_error *err);
 
+/* The same of an open file, from where it is read next; `path` is for messages. `also`, if not NULL, gets the pieces.
+ */
+txm_status txm_content_key_of(int fd, const char *path, const volatile int *cancel,
+                              void (*also)(void *user, const void *piece, size_t bytes), void *user,
+                              char out[TXM_CONTENT_KEY_BYTES], txm_error *err);
+
 /* Splits a key from a file, which may be hostile: false if `text` is none. */
 bool txm_content_key_parse(const char *text, uint64_t *bytes);
 

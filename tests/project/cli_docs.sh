@@ -65,7 +65,7 @@ starts=$(for _ in 1 2 3 4 5; do
 done | sort -n | sed -n 3p)
 echo "note txmill --help took $starts us"
 
-long_options() { grep -oE -- '--[a-z][a-z-]*' | sort -u; }
+long_options() { grep -oE -- '--[a-z][a-z0-9-]*' | sort -u; }
 for c in $commands; do
     txm "$c" --help --all
     check "$c-help" rc_is 0

@@ -52,7 +52,7 @@ txmill stream play -h --a|--all
 txmill help make --|--all
 CASES
 commands=$("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
-options_of() { "$TXMILL" "$1" --help --all | grep -oE -- '^  (-.,|   ) --[a-z-]+' | grep -oE -- '--[a-z-]+' | sort | xargs; }
+options_of() { "$TXMILL" "$1" --help --all | grep -oE -- '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' | sort | xargs; }
 name_of() { echo "$1" | sed 's/^txmill //; s/ *$//; s/[ -]\+/-/g'; }
 
 if command -v bash >/dev/null; then

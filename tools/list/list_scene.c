@@ -90,7 +90,7 @@ txm_status txm_list_find(txm_list_report *report, txm_context *context, const tx
         const txm_scene_image *image = txm_scene_image_at(report->opened, i);
         for (size_t f = 0; status == TXM_OK && f < image->file_count; f++) {
             txm_found *out = &report->lookups[report->lookup_count++];
-            if (image->files[f].exists) {
+            if (image->files[f].exists && (!how->wants || how->wants(how->user, report, image, &image->files[f]))) {
                 status = look_up_image(image, image->files[f].path, context, how, out, err);
             }
         }

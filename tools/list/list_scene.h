@@ -14,6 +14,10 @@ typedef struct txm_list_how {
     const char *cache_dir;   /* as in txm_settings */
     bool deep;               /* tiles are decoded */
     const txm_rules *limits; /* their size limits apply; may be NULL */
+    void *user;
+    /* Whether a file's tx file is looked up; NULL: all are. Else its state has no meaning and its path is NULL. */
+    bool (*wants)(void *user, const txm_list_report *report, const txm_scene_image *image,
+                  const txm_scene_image_file *file);
 } txm_list_how;
 
 /* Fills report->lookups. */

@@ -29,6 +29,7 @@
     SIZED(txm_batch_options) \
     RETURNED(txm_batch_totals) \
     FIXED(txm_scene_colors, 24) \
+    FIXED(txm_frame_range, 12) \
     FIXED(txm_scene_entry, 40) \
     RETURNED(txm_scene_finding) \
     RETURNED(txm_scene_image) \

@@ -15,7 +15,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "mill/scene/scene.h"
+#include "mill/scene/blend/blend.h"
 
 typedef TXM_TABLE(txm_scene_image_file) file_table;
 
@@ -63,26 +63,24 @@ static int compare_numbers(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
+enum { MOST_DIGITS = 9 }; /* of a frame number: a larger one is a date or the like */
+
 /* ---- numbered files ------------------------------------------------------------------------------------------- */
 
-/* Whether `name` is a frame of the same sequence as `like`: its head, tail and number of digits are the same. */
-static bool is_frame(const char *name, const char *like, size_t begin, size_t digits)
+/* Whether `name` is a frame of the same sequence as `like`: its head and tail are the same, and so is the number of
+ * digits, unless the number needs more. */
+static bool is_frame(const char *name, const char *like, size_t begin, size_t digits, bool may_be_longer)
 {
-    if (strlen(name) != strlen(like) || memcmp(name, like, begin) != 0 ||
-        strcmp(name + begin + digits, like + begin + digits) != 0) {
+    if (strncmp(name, like, begin) != 0)
         return false;
-    }
-    for (size_t i = begin; i < begin + digits; i++) {
-        if (!isdigit((unsigned char)name[i])) {
-            return false;
-        }
-    }
-    return true;
+    const size_t found = strspn(name + begin, "0123456789");
+    return (found == digits || (may_be_longer && found > digits && found <= MOST_DIGITS && name[begin] != '0')) &&
+           strcmp(name + begin + found, like + begin + digits) == 0;
 }
 
 /* Adds the files of the folder whose names differ from `like` only in these digits. */
 static txm_status read_frames(txm_scene *scene, const char *folder, const char *like, size_t begin, size_t digits,
-                              file_table *files, txm_error *err)
+                              bool may_be_longer, file_table *files, txm_error *err)
 {
     txm_status status = TXM_OK;
     struct dirent *entry;
@@ -91,7 +89,7 @@ static txm_status read_frames(txm_scene *scene, const char *folder, const char *
         return is_out_of_reach(errno) ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot open the folder", folder);
     }
     while (status == TXM_OK && (errno = 0, entry = readdir(dir))) {
-        if (!is_frame(entry->d_name, like, begin, digits)) {
+        if (!is_frame(entry->d_name, like, begin, digits, may_be_longer)) {
             continue;
         }
         char *path = txm_path_join(folder, entry->d_name);
@@ -133,7 +131,7 @@ static txm_status expand_tiles(txm_scene *scene, const txm_scene_image *image, f
         char *like = tile_path(image->path, 1001), *folder = like ? txm_path_dir(like) : NULL;
         const char *name = txm_path_base(image->path), *token = strstr(name, "<UDIM>");
         status = !folder ? txm_scene_exhausted(scene, err)
-                 : token ? read_frames(scene, folder, txm_path_base(like), (size_t)(token - name), 4, files, err)
+                 : token ? read_frames(scene, folder, txm_path_base(like), (size_t)(token - name), 4, false, files, err)
                          : add_image_file(scene, files, like, 1001, true, err);
         free(folder);
         free(like);
@@ -151,27 +149,74 @@ static txm_status expand_tiles(txm_scene *scene, const txm_scene_image *image, f
 
 /* ---- sequences ------------------------------------------------------------------------------------------------ */
 
-/* A frame number is the last digits of a name before the extension. A name without them is a single file, whatever the
- * image's type is. */
-static txm_status expand_sequence(txm_scene *scene, const txm_scene_image *image, file_table *files, txm_error *err)
+/* A frame number is the last digits of a name before the extension; *digits is 0 if there are none. Returns where they
+ * begin. */
+static size_t find_digits(const char *name, size_t *digits)
 {
-    const char *like = txm_path_base(image->path);
-    size_t end = (size_t)(txm_path_ext(like) - like);
-    while (end > 0 && !isdigit((unsigned char)like[end - 1])) {
+    size_t end = (size_t)(txm_path_ext(name) - name);
+    while (end > 0 && !isdigit((unsigned char)name[end - 1])) {
         end--;
     }
     size_t begin = end;
-    while (begin > 0 && isdigit((unsigned char)like[begin - 1])) {
+    while (begin > 0 && isdigit((unsigned char)name[begin - 1])) {
         begin--;
     }
-    if (end == begin || end - begin > 9) { /* the digits are not a frame number */
+    *digits = end - begin > MOST_DIGITS ? 0 : end - begin;
+    return begin;
+}
+
+/* A name without a number is a single file, whatever the image's type is. */
+static txm_status expand_sequence(txm_scene *scene, const txm_scene_image *image, file_table *files, txm_error *err)
+{
+    const char *like = txm_path_base(image->path);
+    size_t digits;
+    const size_t begin = find_digits(like, &digits);
+    if (!digits) {
         return add_image_file(scene, files, image->path, 0, true, err);
     }
     char *folder = txm_path_dir(image->path);
     txm_status status =
-        folder ? read_frames(scene, folder, like, begin, end - begin, files, err) : txm_scene_exhausted(scene, err);
+        folder ? read_frames(scene, folder, like, begin, digits, true, files, err) : txm_scene_exhausted(scene, err);
     free(folder);
     return status;
+}
+
+const txm_frame_range *txm_scene_frames(const txm_scene *scene, size_t *count)
+{
+    *count = scene->blend ? scene->blend->files.data[0].model.ranges.count : 0;
+    return *count ? scene->blend->files.data[0].model.ranges.data : NULL;
+}
+
+/* As Blender's BKE_image_user_frame_get: without a cycle, the first and the last frame stay. Values may be hostile. */
+bool txm_scene_frame_number(const txm_scene *scene, const txm_scene_user *user, int32_t frame, uint32_t *number)
+{
+    const size_t index = (size_t)(user - scene->users.data);
+    if (scene->varies_frames || index >= scene->frames.count || !scene->frames.data[index].known) {
+        return false;
+    }
+    const txm_sequence_use *use = &scene->frames.data[index];
+    const int64_t length = use->frames;
+    int64_t at = (int64_t)frame - use->start + 1;
+    if (use->cyclic && length > 0) {
+        at %= length;
+        at += at <= 0 ? length : 0;
+    }
+    at = at < 0 || length <= 0 ? 0 : at > length ? length : at;
+    at += length ? use->offset : 0;
+    *number = at < 0 ? 0 : (uint32_t)at;
+    return true;
+}
+
+char *txm_scene_frame_path(const txm_scene_image *image, uint32_t number)
+{
+    const char *name = txm_path_base(image->path);
+    size_t digits;
+    const size_t begin = find_digits(name, &digits);
+    if (image->source != TXM_SCENE_SOURCE_SEQUENCE || !digits) {
+        return NULL;
+    }
+    return txm_asprintf("%.*s%0*u%s", (int)(name + begin - image->path), image->path, (int)digits, number,
+                        name + begin + digits);
 }
 
 txm_status txm_scene_expand(txm_scene *scene, bool is_packed, txm_scene_image *out, txm_error *err)

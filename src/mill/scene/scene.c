@@ -125,6 +125,7 @@ void txm_scene_close(txm_scene **scene)
     free(s->images.data);
     free(s->tiles.data);
     free(s->users.data);
+    free(s->frames.data);
     free(s->findings.data);
     txm_store_free(&s->store);
     free(s);

@@ -19,6 +19,12 @@ typedef struct txm_scene_reader {
     txm_status (*read)(txm_scene *scene, const char *path, txm_error *err);
 } txm_scene_reader;
 
+/* How a node chooses the frame of a sequence: Blender's ImageUser. `known`: the file says it. */
+typedef struct txm_sequence_use {
+    int32_t frames, start, offset;
+    bool cyclic, known;
+} txm_sequence_use;
+
 struct txm_scene {
     const txm_scene_reader *reader;
     txm_store store;
@@ -28,6 +34,8 @@ struct txm_scene {
     TXM_TABLE(txm_scene_image) images;
     TXM_TABLE(uint32_t) tiles; /* of nodes.c */
     TXM_TABLE(txm_scene_user) users;
+    TXM_TABLE(txm_sequence_use) frames; /* one per user; .blend files only */
+    bool varies_frames;                 /* something animates them */
     TXM_TABLE(txm_scene_finding) findings;
     struct txm_blend *blend; /* what only .blend files have (blend/blend.h); else NULL */
 };

@@ -82,6 +82,56 @@ START_TEST(finds_the_files_of_an_image)
 }
 END_TEST
 
+/* frames.tsv: which file Blender 5.3.0 shows in which node and frame. */
+START_TEST(shows_the_frames_that_blender_shows)
+{
+    char *path = scene_path("frames.blend"), *table = scene_path("frames.tsv"), line[128], node[8], name[64];
+    txm_scene *blend = open_scene(path, false);
+    const txm_scene_image *im = image_named(blend, "frames");
+    FILE *f = fopen(table, "r");
+    size_t ranges, rows = 0;
+    const txm_frame_range *range = txm_scene_frames(blend, &ranges);
+    int frame;
+    uint32_t number;
+    ck_assert_uint_eq(ranges, 1);
+    ck_assert(range->first == 0 && range->last == 12 && range->step == 1);
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%7[^\t]\t%d\t%63s", node, &frame, name) != 3)
+            continue;
+        size_t u = 0;
+        while (u < im->user_count && strcmp(im->users[u].node, node))
+            u++;
+        ck_assert_uint_lt(u, im->user_count);
+        ck_assert(txm_scene_frame_number(blend, &im->users[u], frame, &number));
+        char *shown = txm_scene_frame_path(im, number);
+        ck_assert_str_eq(txm_path_base(shown), name);
+        free(shown);
+        rows++;
+    }
+    ck_assert_uint_eq(rows, 9 * 16);
+    fclose(f);
+    txm_scene_close(&blend);
+    free(path);
+    free(table);
+    /* Where the frame is driven, or animated, it is unknown. */
+    static const char *const varying[] = {"frames-driven.blend", "frames-keyed.blend"};
+    for (size_t i = 0; i < 2; i++) {
+        path = scene_path(varying[i]);
+        blend = open_scene(path, false);
+        im = image_named(blend, "frames");
+        ck_assert(!txm_scene_frame_number(blend, im->users, 1, &number));
+        txm_scene_close(&blend);
+        free(path);
+    }
+    path = scene_path("materials.blend"); /* a single file has no frames */
+    blend = open_scene(path, false);
+    ck_assert_ptr_null(txm_scene_frame_path(image_named(blend, "brick"), 1));
+    txm_scene_close(&blend);
+    free(path);
+}
+END_TEST
+
 START_TEST(says_why_there_is_nothing_to_convert)
 {
     static const struct {
@@ -440,6 +490,7 @@ int main(void)
 {
     Suite *suite = suite_create("blend");
     TCase *t = add_case(suite, "scenes");
+    tcase_add_test(t, shows_the_frames_that_blender_shows);
     tcase_add_loop_test(t, agrees_with_blender, 0, sizeof scenes / sizeof *scenes);
     add_tests(t, tells_about_the_file, finds_the_files_of_an_image, says_why_there_is_nothing_to_convert,
               takes_the_configs_names, follows_what_is_linked_and_no_more, reports_missing_libraries,

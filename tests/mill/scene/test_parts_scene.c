@@ -208,7 +208,7 @@ START_TEST(images_are_the_files_that_are_there)
     check_files(expanded(b, TXM_SCENE_SOURCE_TILED, "none.<UDIM>.png", false), TXM_SCENE_STATE_MISSING, 0, 0, 0);
     check_files(expanded(b, TXM_SCENE_SOURCE_TILED, "a.png", false), TXM_SCENE_STATE_READY, 1, 1001, 1001);
     char *frame = txm_path_absolute("f012.png");
-    check_files(expanded(b, TXM_SCENE_SOURCE_SEQUENCE, frame, false), TXM_SCENE_STATE_READY, 3, 7, 123);
+    check_files(expanded(b, TXM_SCENE_SOURCE_SEQUENCE, frame, false), TXM_SCENE_STATE_READY, 4, 7, 1234);
     free(frame);
     check_files(expanded(b, TXM_SCENE_SOURCE_SEQUENCE, "a.png", false), TXM_SCENE_STATE_READY, 1, 0, 0);
     check_files(expanded(b, TXM_SCENE_SOURCE_SEQUENCE, "gone/f001.png", false), TXM_SCENE_STATE_MISSING, 0, 0, 0);

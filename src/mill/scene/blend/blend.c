@@ -156,8 +156,10 @@ static bool collect_users(txm_scene *scene)
         const txm_node *node = &model->nodes.data[use->node];
         const char *owner = model->ids.data[use->id].name;
         txm_scene_user *user = TXM_STORE_ADD(&scene->store, &scene->users);
-        if (!user)
+        txm_sequence_use *frames = TXM_STORE_ADD(&scene->store, &scene->frames);
+        if (!user || !frames)
             return false;
+        *frames = node->frames;
         *user = (txm_scene_user){
             .node = node->name,
             .owner = plain_name(owner),
@@ -206,6 +208,8 @@ static txm_status collect(txm_scene *scene, txm_error *err)
         if (status != TXM_OK)
             return status;
     }
+    for (size_t i = 0; i < blend->files.count; i++)
+        scene->varies_frames |= blend->files.data[i].model.varies_frames;
     return collect_users(scene) ? TXM_OK : txm_scene_exhausted(scene, err);
 }
 

@@ -114,6 +114,16 @@ static txm_record record_of(const txm_run *run, const txm_run_block *block)
 
 enum { SHADER_TREE = 0, ENVIRONMENT_NODE = 157, NON_COLOR_DATA = 0 };
 
+/* `field` is the first of the four. */
+static void digest_frames(const txm_digest *d, txm_record r, txm_field_id field, txm_sequence_use *out)
+{
+    out->known = txm_record_has(d->schema, r, field);
+    out->frames = (int32_t)txm_record_integer(d->schema, r, field, 0);
+    out->start = (int32_t)txm_record_integer(d->schema, r, field + 1, 1);
+    out->offset = (int32_t)txm_record_integer(d->schema, r, field + 2, 0);
+    out->cyclic = txm_record_integer(d->schema, r, field + 3, 0) != 0;
+}
+
 /* Without lint only nodes that use a data-block are kept: scenes have hundreds of thousands of others. */
 static bool digest_node(const txm_digest *d, txm_run *run, uint64_t address, txm_record r)
 {
@@ -143,10 +153,12 @@ static bool digest_node(const txm_digest *d, txm_run *run, uint64_t address, txm
         node->extension = (int)txm_record_integer(d->schema, r, TXM_TEX_IMAGE_EXTENSION, 0);
         node->interpolation = (int)txm_record_integer(d->schema, r, TXM_TEX_IMAGE_INTERPOLATION, 0);
         color_space = txm_record_integer(d->schema, r, TXM_TEX_IMAGE_COLOR_SPACE, -1);
+        digest_frames(d, r, TXM_TEX_IMAGE_FRAMES, &node->frames);
     } else if (environment && node->environment) {
         r = record_of(run, environment);
         node->interpolation = (int)txm_record_integer(d->schema, r, TXM_TEX_ENVIRONMENT_INTERPOLATION, 0);
         color_space = txm_record_integer(d->schema, r, TXM_TEX_ENVIRONMENT_COLOR_SPACE, -1);
+        digest_frames(d, r, TXM_TEX_ENVIRONMENT_FRAMES, &node->frames);
     }
     node->legacy_data = color_space == NON_COLOR_DATA;
     return true;
@@ -422,6 +434,16 @@ static bool digest_library(const txm_digest *d, uint32_t id, txm_run *run, const
     return true;
 }
 
+static bool digest_scene(const txm_digest *d, txm_record r)
+{
+    txm_frame_range *out = TXM_STORE_ADD(d->store, &d->model->ranges);
+    if (out)
+        *out = (txm_frame_range){(int32_t)txm_record_integer(d->schema, r, TXM_SCENE_FIRST, 1),
+                                 (int32_t)txm_record_integer(d->schema, r, TXM_SCENE_LAST, 1),
+                                 (int32_t)txm_record_integer(d->schema, r, TXM_SCENE_STEP, 1)};
+    return out != NULL;
+}
+
 /* A data-block whose head is missing is known only by its address. */
 bool txm_digest_run(const txm_digest *d, uint32_t id, txm_run *run)
 {
@@ -434,6 +456,9 @@ bool txm_digest_run(const txm_digest *d, uint32_t id, txm_run *run)
     case TXM_ROLE_LIBRARY:
         head = find_block(run, owner->address, TXM_KIND_LIBRARY);
         return !head || digest_library(d, id, run, head);
+    case TXM_ROLE_SCENE:
+        head = find_block(run, owner->address, TXM_KIND_SCENE);
+        return !head || digest_scene(d, record_of(run, head));
     case TXM_ROLE_TREE:
         d->model->ids.data[id].trees = (txm_span){(uint32_t)d->model->trees.count, (uint32_t)d->model->trees.count};
         find_block(run, 0, TXM_KIND_TREE); /* sorts the table before it is walked */

@@ -18,7 +18,8 @@ typedef struct txm_run_block {
 enum {
     TXM_RUN_MAX_BYTES = 32 << 20, /* limit for payloads, and as much for the table; 10,000 nodes take a tenth of it */
     TXM_RUN_MAX_BLOCK_BYTES = 64 << 10, /* no struct is needed beyond this */
-    TXM_RUN_MAX_NAME_BYTES = 64         /* limit of a text in a block of its own */
+    TXM_RUN_MAX_NAME_BYTES = 64,        /* limit of a text in a block of its own */
+    TXM_RUN_MAX_RNA_PATH_BYTES = 512    /* the same for the path of an animated property */
 };
 
 typedef struct txm_run {

@@ -18,8 +18,9 @@ txm_role txm_role_of(const char *code)
         txm_role role;
     } roles[] = {{"MA", TXM_ROLE_TREE},      {"WO", TXM_ROLE_TREE},        {"LA", TXM_ROLE_TREE},
                  {"LS", TXM_ROLE_TREE},      {"NT", TXM_ROLE_TREE},        {"IM", TXM_ROLE_IMAGE},
-                 {"LI", TXM_ROLE_LIBRARY},   {"ID", TXM_ROLE_PLACEHOLDER}, {"WM", TXM_ROLE_INTERFACE},
-                 {"WS", TXM_ROLE_INTERFACE}, {"SR", TXM_ROLE_INTERFACE},   {"SN", TXM_ROLE_INTERFACE}};
+                 {"LI", TXM_ROLE_LIBRARY},   {"ID", TXM_ROLE_PLACEHOLDER}, {"SC", TXM_ROLE_SCENE},
+                 {"AC", TXM_ROLE_ACTION},    {"WM", TXM_ROLE_INTERFACE},   {"WS", TXM_ROLE_INTERFACE},
+                 {"SR", TXM_ROLE_INTERFACE}, {"SN", TXM_ROLE_INTERFACE}};
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         if (strcmp(roles[i].code, code) == 0) {
             return roles[i].role;
@@ -122,5 +123,6 @@ void txm_model_free(txm_model *model)
     free(model->links.data);
     free(model->libraries.data);
     free(model->edges.data);
+    free(model->ranges.data);
     memset(model, 0, sizeof *model);
 }

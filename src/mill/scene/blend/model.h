@@ -8,7 +8,7 @@
 #ifndef TXM_BLEND_MODEL_H
 #define TXM_BLEND_MODEL_H
 #include "mill/scene/blend/schema.h"
-#include "mill/scene/store.h"
+#include "mill/scene/scene.h"
 
 enum { TXM_NO_INDEX = UINT32_MAX };
 
@@ -22,6 +22,8 @@ typedef enum txm_role {
     TXM_ROLE_TREE,  /* owns a node tree or is one */
     TXM_ROLE_IMAGE,
     TXM_ROLE_LIBRARY,
+    TXM_ROLE_SCENE,
+    TXM_ROLE_ACTION,      /* animates properties, perhaps those of nodes */
     TXM_ROLE_PLACEHOLDER, /* represents a data-block of a library */
     TXM_ROLE_INTERFACE    /* windows and screens, which point to everything and use nothing */
 } txm_role;
@@ -64,6 +66,7 @@ typedef struct txm_node {
     const char *name, *idname;
     bool environment, legacy_data; /* legacy_data: color_space is "non-colour data" (before 2.80.66) */
     int extension, interpolation;
+    txm_sequence_use frames;
 } txm_node;
 
 typedef struct txm_link {
@@ -91,6 +94,8 @@ typedef struct txm_model {
     bool has_to_xyz;
     float to_xyz[9]; /* CIE XYZ of the working space's red, green and blue */
     char compression[8];
+    bool varies_frames;                /* an animation or a driver sets which frame of a sequence a node shows */
+    TXM_TABLE(txm_frame_range) ranges; /* of its scenes */
     TXM_TABLE(txm_id) ids;
     uint32_t *by_address, *by_name; /* indices into ids, ordered */
     TXM_TABLE(txm_image) images;

@@ -169,14 +169,19 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     /* Of packed files only the place is kept. The names of overridden properties are also blocks without a kind, but
      * short ones. */
     bool place = kind == TXM_KIND_OTHER && (role == TXM_ROLE_IMAGE || role == TXM_ROLE_LIBRARY);
+    /* Of what animates only the paths of properties are read. */
+    bool path = kind == TXM_KIND_OTHER && !is_head && (role == TXM_ROLE_TREE || role == TXM_ROLE_ACTION) &&
+                block->sdna == 0 && block->bytes <= TXM_RUN_MAX_RNA_PATH_BYTES;
     bool keep = is_head || wants(s, role, kind) || (place && block->bytes <= TXM_RUN_MAX_NAME_BYTES);
-    size_t limit = edges ? TXM_MAX_EDGE_BLOCK_BYTES : keep ? TXM_RUN_MAX_BLOCK_BYTES : 0;
+    size_t limit = edges ? TXM_MAX_EDGE_BLOCK_BYTES : keep || path ? TXM_RUN_MAX_BLOCK_BYTES : 0;
     size_t bytes = block->bytes < limit ? (size_t)block->bytes : limit;
     /* The block is read in one piece, because compressed streams must never go back. */
     txm_status status = txm_walk_read(&s->walk, block, s->payload, bytes, err);
     if (status != TXM_OK) {
         return status;
     }
+    if (path)
+        s->model->varies_frames |= memmem(s->payload, bytes, "image_user.", 11) != NULL;
     if (is_head) { /* every data-block begins with the struct ID */
         txm_id *id = &s->model->ids.data[s->current];
         const txm_record head = {s->payload, bytes};

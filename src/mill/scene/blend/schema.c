@@ -27,6 +27,7 @@ static const char *const struct_names[TXM_KIND_COUNT] = {
     [TXM_KIND_PACKED] = "PackedFile",
     [TXM_KIND_LIBRARY] = "Library",
     [TXM_KIND_GLOBAL] = "FileGlobal",
+    [TXM_KIND_SCENE] = "Scene",
 };
 
 static const struct {
@@ -52,8 +53,16 @@ static const struct {
     [TXM_TEX_IMAGE_EXTENSION] = {TXM_KIND_TEX_IMAGE, "extension"},
     [TXM_TEX_IMAGE_INTERPOLATION] = {TXM_KIND_TEX_IMAGE, "interpolation"},
     [TXM_TEX_IMAGE_COLOR_SPACE] = {TXM_KIND_TEX_IMAGE, "color_space"},
+    [TXM_TEX_IMAGE_FRAMES] = {TXM_KIND_TEX_IMAGE, "iuser.frames"},
+    [TXM_TEX_IMAGE_START] = {TXM_KIND_TEX_IMAGE, "iuser.sfra"},
+    [TXM_TEX_IMAGE_OFFSET] = {TXM_KIND_TEX_IMAGE, "iuser.offset"},
+    [TXM_TEX_IMAGE_CYCLIC] = {TXM_KIND_TEX_IMAGE, "iuser.cycl"},
     [TXM_TEX_ENVIRONMENT_INTERPOLATION] = {TXM_KIND_TEX_ENVIRONMENT, "interpolation"},
     [TXM_TEX_ENVIRONMENT_COLOR_SPACE] = {TXM_KIND_TEX_ENVIRONMENT, "color_space"},
+    [TXM_TEX_ENVIRONMENT_FRAMES] = {TXM_KIND_TEX_ENVIRONMENT, "iuser.frames"},
+    [TXM_TEX_ENVIRONMENT_START] = {TXM_KIND_TEX_ENVIRONMENT, "iuser.sfra"},
+    [TXM_TEX_ENVIRONMENT_OFFSET] = {TXM_KIND_TEX_ENVIRONMENT, "iuser.offset"},
+    [TXM_TEX_ENVIRONMENT_CYCLIC] = {TXM_KIND_TEX_ENVIRONMENT, "iuser.cycl"},
     [TXM_LINK_NEXT] = {TXM_KIND_LINK, "next"},
     [TXM_LINK_FROM_NODE] = {TXM_KIND_LINK, "fromnode"},
     [TXM_LINK_TO_NODE] = {TXM_KIND_LINK, "tonode"},
@@ -85,6 +94,9 @@ static const struct {
     [TXM_GLOBAL_SUBVERSION] = {TXM_KIND_GLOBAL, "subversion"},
     [TXM_GLOBAL_SCENE_LINEAR] = {TXM_KIND_GLOBAL, "colorspace_scene_linear_name"},
     [TXM_GLOBAL_TO_XYZ] = {TXM_KIND_GLOBAL, "colorspace_scene_linear_to_xyz"},
+    [TXM_SCENE_FIRST] = {TXM_KIND_SCENE, "r.sfra"},
+    [TXM_SCENE_LAST] = {TXM_KIND_SCENE, "r.efra"},
+    [TXM_SCENE_STEP] = {TXM_KIND_SCENE, "r.frame_step"},
 };
 
 /* All fields are looked up once per file; reading one is then an addition. */

@@ -28,10 +28,12 @@ static bool matters(const txm_tape *tape)
  * texts; in the rare file where it is a struct of interest, its bytes are read from the stream again. */
 static size_t kept_of(const txm_tape *tape, const txm_block *block)
 {
+    const bool animates = tape->role == TXM_ROLE_ACTION || tape->role == TXM_ROLE_TREE;
+    const size_t text_bytes = animates ? TXM_RUN_MAX_RNA_PATH_BYTES : TXM_RUN_MAX_NAME_BYTES;
+    if (tape->role == TXM_ROLE_ACTION && !tape->graph && block->sdna != 0 && txm_block_is(block, "DATA"))
+        return 0; /* curves */
     bool pointers = tape->graph && block->bytes <= TXM_MAX_EDGE_BLOCK_BYTES;
-    size_t limit = pointers           ? TXM_MAX_EDGE_BLOCK_BYTES
-                   : block->sdna == 0 ? TXM_RUN_MAX_NAME_BYTES
-                                      : TXM_RUN_MAX_BLOCK_BYTES;
+    size_t limit = pointers ? TXM_MAX_EDGE_BLOCK_BYTES : block->sdna == 0 ? text_bytes : TXM_RUN_MAX_BLOCK_BYTES;
     if (!pointers && block->sdna == 0 && block->bytes > limit) {
         return 0;
     }

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill files: what scenes need, in all forms of the list.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+scenes=$work/scenes
+cp -r "$TXM_TESTDATA/blend" "$scenes"
+find "$scenes" -type f -exec touch -d '2020-02-02 02:02:02' {} +
+"$TXMILL" make -q "$scenes/materials.blend" "$scenes/linked.blend" "$scenes/frames.blend" 2>/dev/null
+
+# ---- what is in the list -----------------------------------------------------------------------------------------------
+txm files --json "$scenes/materials.blend" "$scenes/linked.blend"
+check exit rc_is 5
+if has_jsonschema; then check schema valid_json files out; fi
+check counts json out 'o[0]["type"] == "files" and o[0]["files"] == sum(x.get("state") in ("ready", "fresh") for x in o) and o[0]["missing"] > 0 and o[0]["outside"] == 0'
+check scenes json out '[x["path"].split("/")[-1] for x in o if x.get("role") == "scene"] == ["materials.blend", "linked.blend"]'
+check libraries json out '{x["path"].split("/")[-1] for x in o if x.get("role") == "library"} == {"library.blend", "far.blend"}'
+check tiles json out '[x["number"] for x in o if x.get("role") == "image" and "brick." in x["path"]] == [1001, 1002, 1012]'
+check once json out 'len({x["path"] for x in o[1:]}) == len(o) - 1'
+check tx-of json out 'all(x["of"] in {y["path"] for y in o[1:]} for x in o if x.get("role") == "tx") and any(x.get("role") == "tx" for x in o)'
+check key json out '[x["key"] for x in o[1:] if x["path"].endswith("/materials.blend")] == ["88231:5d8618d3b80d9b4e9a76fd9201e455e5"]'
+check time json out '{x["time"] for x in o[1:] if "time" in x} == {int(sys.argv[3])}' "$(stat -c %Y "$scenes/materials.blend")"
+check missing-named says "no such file.png: this image is missing"
+txm files --json --sha256 --role scene "$scenes/materials.blend"
+check role-exit rc_is 0
+check sha256 json out 'len(o) == 2 and o[1]["sha256"] == sys.argv[3]' "$(sha256sum <"$scenes/materials.blend" | cut -d' ' -f1)"
+
+# Of a sequence what the render shows. frames.tsv has what Blender shows in each node and frame.
+shown() { # FRAME...: the files of these frames
+    python3 -SEc 'import sys
+rows = [line.split() for line in open(sys.argv[1]) if line[0] != "#"]
+print(sorted({r[2] for r in rows if r[1] in sys.argv[2:]}))' "$scenes/frames.tsv" "$@"
+}
+frames() { # NAME EXPECTED OPTION...: existing and missing files
+    local name=$1 expected=$2
+    shift 2
+    txm files --json --role image "$@"
+    check "frames-$name" json out 'sorted(x["path"].split("/")[-1] for x in o[1:]) == eval(sys.argv[3]) and all(__import__("os").path.exists(x["path"]) == (x["state"] == "ready") for x in o[1:])' "$expected"
+}
+frames range "$(shown 0 1 2 3 4 5 6 7 8 9 10 11 12)" "$scenes/frames.blend"
+check frames-of json out '[x["frames"] for x in o[1:] if x.get("number") == 11] == ["1-11:5"]'
+check frames-exit rc_is 5
+check frames-named says "frame_0003.png: this image is missing, and 6 other frames are, up to frame_0009.png"
+frames one "$(shown 6)" --frames 6 "$scenes/frames.blend"
+frames step "$(shown 1 4 7 10)" --frames 1-10:3 "$scenes/frames.blend"
+frames before "$(shown -2 1 2)" --frames=-2,1..2 "$scenes/frames.blend"
+whole="['frame_0001.png', 'frame_0002.png', 'frame_0010.png']"
+frames driven "$whole" --frames 1 "$scenes/frames-driven.blend"
+frames keyed "$whole" --frames 1 "$scenes/frames-keyed.blend"
+check frames-silent rc_is 0
+# A number that needs more digits is a frame of the sequence too.
+cp -p "$scenes/textures/seq/frame_0001.png" "$scenes/textures/seq/frame_10000.png"
+frames wider "$(shown 2)" --frames 2 "$scenes/frames.blend"
+check frames-wider-there json out '[x["state"] for x in o[1:] if x.get("number") == 10000] == ["ready"]'
+for wrong in "" x 1- 5-1 1,,2 1-5:0 1-5:x 9999999 1.5 "1 2"; do
+    txm files --frames "$wrong" "$scenes/frames.blend"
+    check "frames-wrong-'$wrong'" rc_is 2
+done
+
+# ---- forms -------------------------------------------------------------------------------------------------------------
+txm files --root "$scenes" "$scenes/linked.blend"
+check relative prints "lib/library.blend"
+check relative-tx test "$(grep -c '^textures/lib/blender_tx/.*\.tx$' out)" -ge 1
+cp out list && mkdir copy && tar -C "$scenes" -chf copy.tar -T list && tar -C copy -xf copy.tar
+check tar test "$(cd copy && find . -type f | wc -l)" -eq "$(wc -l <list)"
+if command -v zip >/dev/null; then
+    (cd "$scenes" && zip -q -@ "$work/copy.zip" <"$work/list")
+    check zip test "$(python3 -c 'import zipfile; print(len(zipfile.ZipFile("copy.zip").namelist()))')" -eq "$(wc -l <list)"
+else skip zip "zip is missing"; fi
+if command -v rsync >/dev/null; then
+    rsync -a --files-from=list "$scenes/" synced/
+    check rsync test "$(find synced -type f | wc -l)" -eq "$(wc -l <list)"
+else skip rsync "rsync is missing"; fi
+txm files --root "$scenes/lib" "$scenes/linked.blend"
+check outside-exit rc_is 5
+check outside-named says "$scenes/linked.blend: outside of $scenes/lib, so it is not in the list"
+ln -s scenes byname
+txm files --root byname "$scenes/lib/far.blend"
+check linked-root prints "lib/far.blend"
+# Names that programs would take for something else, and bytes that are no text.
+odd=$work/odd
+mkdir "$odd" && cp "$scenes/lint.blend" "$odd/#a.blend" && cp "$scenes/lint.blend" "$odd/-b.blend" &&
+    cp "$scenes/lint.blend" "$odd"/$'c\nd.blend' && cp "$scenes/lint.blend" "$odd"/$'e\xe9.blend'
+txm files --root "$odd" --role scene "$odd"
+check odd-exit rc_is 5
+check odd-comment prints "./#a.blend"
+check odd-option prints "./-b.blend"
+check odd-bytes grep -qax $'e\xe9.blend' out
+check odd-line says "c\nd.blend: its name has a line end, so lines cannot hold it; use --null"
+txm files -0 --root "$odd" --role scene "$odd"
+check null-exit rc_is 0
+check null test "$(tr -cd '\0' <out | wc -c)" -eq 4
+tar -C "$odd" -cf odd.tar --null -T out
+check null-tar test "$(tar -tf odd.tar | wc -l)" -eq 4
+txm files --json --root "$odd" --role scene "$odd"
+if has_jsonschema; then check odd-schema valid_json files out; fi
+check odd-encoded json out '"e%E9.blend" in [x.get("path_encoded") for x in o]'
+
+# ---- manifests ---------------------------------------------------------------------------------------------------------
+txm files --manifest m.jsonl "$scenes/linked.blend"
+check manifest-quiet test ! -s out
+if has_jsonschema; then check manifest-schema valid_json files m.jsonl; fi
+check manifest json m.jsonl 'o[0]["type"] == "manifest" and o[0]["files"] == len(o) - 1 and not any(x["path"].startswith(("/", ".")) for x in o[1:]) and all("key" in x for x in o[1:])'
+check manifest-root says "below $scenes"
+cp m.jsonl before.jsonl
+txm files --manifest m.jsonl "$scenes/linked.blend"
+check manifest-again cmp -s m.jsonl before.jsonl
+# A project is a root of its own; without one, files that have only / in common are below the scene.
+touch .txmill
+txm files --manifest m.jsonl "$scenes/linked.blend"
+check manifest-project json m.jsonl 'all(x["path"].startswith("scenes/") for x in o[1:])'
+rm .txmill
+txm files --manifest "$scenes/materials.blend" "$scenes/linked.blend"
+check manifest-guard rc_is 2
+txm files --manifest no/such.jsonl "$scenes/linked.blend"
+check manifest-folder test "$rc" -ne 0
+check no-temporaries no_temporaries
+txm files --null --json "$scenes/linked.blend"
+check two-forms rc_is 2
+txm files
+check none rc_is 2
+txm files "$golden/rgb8.png"
+check image rc_is 3
+
+finish
