@@ -6,7 +6,8 @@
  * The reader supports everything that Disney's library writes: quads and triangles, all four types, any number of
  * channels, constant and tiled faces, stored reductions, small and large metadata, and edits, which are applied when
  * the file is opened. A face is an image of 2^u x 2^v texels whose row 0 is at v = 0, the bottom. Texels are
- * interleaved, in the file's type.
+ * interleaved, in the file's type. In files of triangles, faces that are not square are rectangles of texels: lookups
+ * use their average colour.
  *
  * Headers, offsets, sizes and counts are checked before use, so a malicious file causes an error and nothing worse.
  * Opening allocates at most 10 KiB for each byte of the file, of which zlib accounts for 1 KiB. Reading a face uses the

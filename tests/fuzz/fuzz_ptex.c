@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads any bytes as a Ptex file: every small face at three sizes, lookups with all filters at its corners, with
- * places and footprints that the last bytes decide, and all metadata.
+ * places and footprints that the last bytes decide, pages of the faces, and all metadata.
  * Seeds: testdata/ptex/[!sg]*.ptx testdata/ptex/star*.ptx testdata/ptex/grid-[stu]*8*.ptx testdata/ptex/disney/*.ptx */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "txtile/ptex.h"
+#include "txtile/ptex_pages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,6 +54,29 @@ static void fuzz_face(const txm_ptex *p, txm_ptex_filter *filter, uint32_t i, co
     }
 }
 
+/* Parts of the first page on three levels, with the frames of all faces there. */
+static void fuzz_pages(const txm_ptex *p, const uint8_t *tail, uint8_t *room)
+{
+    enum { PART_PX = 96 };
+    const txm_ptex_pages_options options = {sizeof options, 256, 1u << tail[0] % 5};
+    txm_ptex_pages *pages;
+    txm_error err;
+    for (uint32_t i = 0; i < txm_ptex_info_of(p)->faces; i++)
+        if (txm_ptex_face_bytes(p, txm_ptex_face_of(p, i)->u_log2, txm_ptex_face_of(p, i)->v_log2) > ROOM / 16)
+            return;
+    if (txm_ptex_pages_new(p, &options, &pages, &err) != TXM_OK)
+        return;
+    for (uint32_t level = 0; level < 3; level++) {
+        uint32_t width, height;
+        txm_ptex_page_size(pages, 0, &width, &height);
+        width = txm_level_size(width, level);
+        height = txm_level_size(height, level);
+        const uint32_t w = width < PART_PX ? width : PART_PX, h = height < PART_PX ? height : PART_PX;
+        txm_ptex_page_read(pages, 0, level, (width - w) / 2, (height - h) / 2, w, h, room, (size_t)PART_PX * 16, &err);
+    }
+    txm_ptex_pages_free(&pages);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     txm_ptex *p;
@@ -76,6 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_face(p, filter, i, tail, room);
         txm_ptex_filter_free(&filter);
     }
+    if (info->faces <= FACES)
+        fuzz_pages(p, tail, room);
     for (uint32_t i = 0; i < info->metas; i++)
         if (txm_ptex_meta_of(p, i)->bytes <= ROOM)
             txm_ptex_meta_read(p, i, room, &err);

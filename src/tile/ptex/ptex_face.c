@@ -61,16 +61,16 @@ static face_size larger_size(const txm_ptex *p, uint32_t face, face_size size)
 {
     const txm_ptex_face *f = &p->faces[face];
     uint32_t u = f->u_log2 - size.u_log2, v = f->v_log2 - size.v_log2;
-    if (p->info.mesh == TXM_PTEX_TRIANGLES)
+    if (txm_ptex_is_triangle(p, face))
         return (face_size){size.u_log2 + 1, size.v_log2 + 1};
     if (u > v || (u == v && size.u_log2 & 1))
         return (face_size){size.u_log2 + 1, size.v_log2};
     return (face_size){size.u_log2, size.v_log2 + 1};
 }
 
-static void halve_face(const txm_ptex *p, const uint8_t *in, face_size from, face_size to, uint8_t *out)
+static void halve_face(const txm_ptex *p, uint32_t face, const uint8_t *in, face_size from, face_size to, uint8_t *out)
 {
-    if (p->info.mesh == TXM_PTEX_TRIANGLES)
+    if (txm_ptex_is_triangle(p, face))
         txm_ptex_halve_triangle(p, in, 1u << from.u_log2, out);
     else
         txm_ptex_halve(p, in, 1u << from.u_log2, 1u << from.v_log2, from.u_log2 != to.u_log2, out);
@@ -94,7 +94,7 @@ static txm_status make_size(const txm_ptex *p, uint32_t face, face_size want, ui
     if (status == TXM_OK)
         status = read_stored(p, face, &stored, in, err);
     for (; steps > 0 && status == TXM_OK; steps--) {
-        halve_face(p, in, way[steps], way[steps - 1], steps == 1 ? pixels : out);
+        halve_face(p, face, in, way[steps], way[steps - 1], steps == 1 ? pixels : out);
         uint8_t *swap = in;
         in = out;
         out = swap;
@@ -130,7 +130,7 @@ static txm_status check_ptex_size(const txm_ptex *p, uint32_t face, uint32_t u, 
     if (u > f->u_log2 || v > f->v_log2)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: face %u has %u x %u texels, less than %u x %u", p->path, face,
                         1u << f->u_log2, 1u << f->v_log2, 1u << (u & 31), 1u << (v & 31));
-    if (p->info.mesh == TXM_PTEX_TRIANGLES && u != v)
+    if (txm_ptex_is_triangle(p, face) && u != v)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: triangles have as many texels along u as along v", p->path);
     return TXM_OK;
 }

@@ -123,7 +123,7 @@ txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_lo
 {
     const txm_ptex *p = filter->ptex;
     *out = (ptex_texels){txm_ptex_constant_of(p, face), true};
-    if (p->faces[face].flags & TXM_PTEX_CONSTANT || u_log2 + v_log2 == 0)
+    if (txm_ptex_is_plain(p, face) || u_log2 + v_log2 == 0)
         return TXM_OK;
     out->constant = false;
     return keep_texels(filter, face, u_log2, v_log2, 0, &out->data, err);

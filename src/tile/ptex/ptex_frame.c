@@ -33,7 +33,7 @@ static txm_status open_window(txm_ptex_filter *filter, uint32_t face, uint32_t u
     w->v_log2 = v_log2 < f->v_log2 ? v_log2 : f->v_log2;
     w->u_shift = u_log2 - w->u_log2;
     w->v_shift = v_log2 - w->v_log2;
-    if (!(f->flags & TXM_PTEX_CONSTANT) && w->u_log2 == f->u_log2 && w->v_log2 == f->v_log2 &&
+    if (!txm_ptex_is_plain(p, face) && w->u_log2 == f->u_log2 && w->v_log2 == f->v_log2 &&
         txm_ptex_face_bytes(p, w->u_log2, w->v_log2) >= LARGE_BYTES) {
         txm_status status = txm_ptex_tiling(p, face, &w->tile_u_log2, &w->tile_v_log2, err);
         if (status != TXM_OK)

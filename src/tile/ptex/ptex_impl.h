@@ -81,6 +81,20 @@ typedef struct ptex_places {
     uint64_t large_data_bytes, edit_bytes;
 } ptex_places;
 
+/* Whether a face has the halves of a triangle. Some writers made files of triangles with faces that are not square;
+ * their texels are those of a rectangle, and lookups use their average colour. */
+static inline bool txm_ptex_is_triangle(const txm_ptex *p, uint32_t face)
+{
+    return p->info.mesh == TXM_PTEX_TRIANGLES && p->faces[face].u_log2 == p->faces[face].v_log2;
+}
+
+/* Whether lookups find one colour in the whole face. */
+static inline bool txm_ptex_is_plain(const txm_ptex *p, uint32_t face)
+{
+    return p->faces[face].flags & TXM_PTEX_CONSTANT ||
+           (p->info.mesh == TXM_PTEX_TRIANGLES && !txm_ptex_is_triangle(p, face));
+}
+
 /* Returns CORRUPT with the message "PATH: damaged Ptex file: WHAT (byte WHERE)". */
 txm_status txm_ptex_corrupt(const txm_ptex *p, const char *what, uint64_t where, txm_error *err);
 bool txm_ptex_holds(const txm_ptex *p, uint64_t offset, uint64_t bytes);

@@ -127,9 +127,9 @@ static txm_status add_large_metas(txm_ptex *p, const ptex_places *at, txm_error 
 txm_status txm_ptex_read_metas(txm_ptex *p, const ptex_places *at, txm_error *err)
 {
     txm_status status = TXM_OK;
-    if (at->meta_zip_bytes)
+    if (at->meta_zip_bytes || at->meta_bytes)
         status = txm_ptex_add_metas(p, at->meta, at->meta_zip_bytes, at->meta_bytes, err);
-    if (status == TXM_OK && at->large_zip_bytes)
+    if (status == TXM_OK && (at->large_zip_bytes || at->large_bytes))
         status = add_large_metas(p, at, err);
     return status;
 }

@@ -258,7 +258,7 @@ txm_status txm_ptex_check_face(const txm_ptex *p, uint32_t face, uint64_t where,
     bool quads = p->info.mesh == TXM_PTEX_QUADS;
     char what[96];
     const char *wrong = NULL;
-    if (f->u_log2 > 127 || f->v_log2 > 127 || (!quads && f->u_log2 != f->v_log2))
+    if (f->u_log2 > 127 || f->v_log2 > 127)
         wrong = "an impossible size";
     for (int e = 0; e < (quads ? 4 : 3) && !wrong; e++)
         if (f->neighbours[e] < NEIGHBOUR_NONE || f->neighbours[e] >= (int64_t)p->info.faces)

@@ -569,6 +569,22 @@ START_TEST(changed_anywhere)
 }
 END_TEST
 
+/* Metadata whose header says how large they are, but not where. */
+START_TEST(sizes_of_nothing)
+{
+    static const size_t places[] = {60, 76};
+    size_t bytes;
+    uint8_t *data = load("grid-u8.ptx", &bytes);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        ck_assert(read_everything(data, bytes));
+        data[places[i]] = 1;
+        ck_assert(!read_everything(data, bytes));
+        data[places[i]] = 0;
+    }
+    free(data);
+}
+END_TEST
+
 typedef struct bytes_of {
     const uint8_t *data;
     size_t bytes;
@@ -720,6 +736,7 @@ int main(void)
     add_tests(tcase, memory_is_as_good_as_a_file, colours_times_alpha, what_is_not_there, no_memory_is_an_error,
               cut_while_it_is_open, more_files_than_maps, many_threads_read);
     tcase = add_case(suite, "damage");
+    add_tests(tcase, sizes_of_nothing);
     tcase_add_loop_test(tcase, cut_anywhere, 0, sizeof to_damage / sizeof *to_damage);
     tcase_add_loop_test(tcase, changed_anywhere, 0, sizeof to_damage / sizeof *to_damage);
     return run_suite(suite);

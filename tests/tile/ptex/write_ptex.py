@@ -205,7 +205,7 @@ class File:
         ru, rv = face.u - u, face.v - v
         if ru == rv and (ru == 0 or (i not in self.edited and ru < len(self.stored) and i in self.stored[ru])):
             return self.stored[ru][i] if ru else face.texels
-        if self.mesh == 0:
+        if self.mesh == 0 and face.u == face.v:
             return self.quarter(self.at_size(i, u + 1, v + 1))
         if ru > rv or (ru == rv and u % 2):
             return self.halve(self.at_size(i, u + 1, v), True)
@@ -231,7 +231,7 @@ class File:
                 f.flags | (2 if i in self.edited else 0), *f.neighbours, self.pack(self.average(f)).hex())
             for u in range(f.u + 1):
                 for v in range(f.v + 1):
-                    if (self.mesh or u == v) and (i < 12 or u + v > 5):
+                    if (self.mesh or u == v or f.u != f.v) and (i < 12 or u + v > 5):
                         flat = [c for row in self.at_size(i, u, v) for x in row for c in x]
                         say("read", i, u, v, zlib.crc32(self.pack(flat)))
             if i < 8:
@@ -453,6 +453,18 @@ def hexagon(name, log2, seed):
             f.look(0, i, u, v, 0, point_on_triangle(faces[i], u, v), blur=blur)
 
 
+def rectangles(name, seed):
+    """Triangles that are not square have one colour in lookups."""
+    sizes = [(2, 4), (5, 1), (3, 3), (0, 3)]
+    faces = [Face(u, v, noise(U8, 2, u, v, seed + i)) for i, (u, v) in enumerate(sizes)]
+    f = File(name, U8, 2, faces, mesh=0, reductions=False)
+    f.write()
+    for i in (0, 1, 3):
+        colour = [c / 255 for c in f.average(faces[i])]
+        f.look(0, i, 0.3, 0.6, 0, colour)
+        f.look(1, i, 0.25, 0.5, 0.01, colour)
+
+
 def point_on_triangle(face, u, v):
     n = 1 << face.u
     x, y = int(u * n), int(v * n)
@@ -481,6 +493,7 @@ def main():
         f.edges = [2, 0, 0, 0]
     File("triangles.ptx", U8, 2, tri + [Face(0, 0, colour=(4, 5))], mesh=0).write()
     hexagon("hexagon.ptx", 4, 60)
+    rectangles("triangles-not-square.ptx", 80)
     metas = [(b"Author", 0, b"somebody\0"), (b"bytes", 1, struct.pack("<3b", -1, 0, 1)),
              (b"shorts", 2, struct.pack("<2h", -2, 300)), (b"PtexFaceVertCounts", 3, struct.pack("<i", 4)),
              (b"floats", 4, struct.pack("<2f", 0.5, -1)), (b"doubles", 5, struct.pack("<d", math.pi)),
