@@ -59,11 +59,27 @@ static inline bool stm_is_cancelled(const volatile int *flag)
 }
 
 /* Seconds of the monotonic clock, of which only differences are meaningful. */
-static inline double stm_clock_seconds(void)
+static inline double stm_seconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline double stm_clock_seconds(void)
+{
+    return stm_seconds_of(CLOCK_MONOTONIC);
+}
+
+/* Processor time of the calling thread, and of the whole process. */
+static inline double stm_thread_seconds(void)
+{
+    return stm_seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static inline double stm_process_seconds(void)
+{
+    return stm_seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* ---- text and paths ---- */

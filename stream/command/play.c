@@ -64,6 +64,9 @@ const stm_option stm_play_options[] = {
     STM_OPTION(PERCENT, "marks", .rare = true, .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(marks), .arg = "PERCENT",
                .most = 100.0,
                .help = "How full the cache is when lookups begin to mark the tiles that they use (default: 90)"),
+    STM_OPTION(FLAG, "compare", .rare = true, .verbs = STM_STREAM_PLAY, AT(compares),
+               .help = "Trace each frame once more without textures, and compare the processor time of both",
+               .more = "Virtual time has no such figures."),
     STM_OPTION(FLAG, "virtual", .rare = true, .verbs = STM_STREAM_PLAY, AT(is_virtual),
                .help = "Compute time from costs instead of the clock",
                .more = "Pictures and figures are then the same on every machine and for any number of threads. Each "
@@ -120,6 +123,7 @@ void stm_play_options_of(const stm_play_args *a, stm_frames_options *o)
             *costs[i].cost = costs[i].given;
             o->is_virtual = true;
         }
+    o->compares = a->compares;
     o->requests = a->requests;
     o->batch = a->batch;
     o->wave = a->wave;

@@ -23,7 +23,7 @@ typedef enum stm_stream_verb {
 typedef struct stm_play_args {
     uint32_t frames, warm_up, rest, requests, batch, wave, loaders, keys;
     int path, texturing, show, sampling, reject;
-    bool is_virtual;
+    bool is_virtual, compares;
     bool json; /* the frames will be printed as JSON */
     double marks;
     double frame_ms, tile_ms, texel_ns, request_ns, latency_ms; /* below 0: not given */

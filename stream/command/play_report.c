@@ -41,8 +41,18 @@ void stm_play_print(const stm_play_run *run)
            run->options->is_virtual ? ", in virtual time" : "", run->stopped ? ", stopped" : "");
     if (!last)
         return;
-    printf("frames       %.2f ms on average, median %.2f, longest %.2f\n", t->ms / t->frames, t->median_ms,
-           t->longest_ms);
+    printf("frames       %.2f ms on average, median %.2f, 99 of 100 within %.2f, longest %.2f, %.2f times the median\n",
+           t->ms / t->frames, t->median_ms, t->within_ms, t->longest_ms,
+           t->median_ms > 0.0 ? t->longest_ms / t->median_ms : 1.0);
+    if (!run->options->is_virtual)
+        printf("processors   %.2f ms a frame that trace, %.2f that load", t->trace_cpu_ms / t->frames,
+               t->load_cpu_ms / t->frames);
+    if (!run->options->is_virtual && t->untextured_cpu_ms > 0.0)
+        printf("; %.2f without textures, so frames cost %.3f times as much, %.3f with loading",
+               t->untextured_cpu_ms / t->frames, t->trace_cpu_ms / t->untextured_cpu_ms,
+               (t->trace_cpu_ms + t->load_cpu_ms) / t->untextured_cpu_ms);
+    if (!run->options->is_virtual)
+        putchar('\n');
     if (run->options->textures == STM_FRAMES_STREAMED) {
         printf("sharp        %.2f %% of texels, in the last frame %.2f %%; frames since the last cut until ",
                percent(t->sharp, t->texels), percent(last->sharp, last->texels));
@@ -62,6 +72,17 @@ void stm_play_print(const stm_play_run *run)
 }
 
 /* ---- JSON ---- */
+
+/* Processor time, which virtual time leaves out because it differs from run to run. */
+static void json_cpu(cJSON *o, const stm_frames_options *f, double trace, double load, double untextured)
+{
+    if (f->is_virtual)
+        return;
+    stm_json_number(o, "trace_cpu_ms", trace, 6);
+    stm_json_number(o, "load_cpu_ms", load, 6);
+    if (f->compares)
+        stm_json_number(o, "untextured_cpu_ms", untextured, 6);
+}
 
 static void json_frame(cJSON *o, const stm_frame_stats *s)
 {
@@ -138,6 +159,8 @@ static void json_totals(cJSON *object, const stm_play_run *run)
     stm_json_number(o, "ms", t->ms, 6);
     stm_json_number(o, "longest_ms", t->longest_ms, 6);
     stm_json_number(o, "median_ms", t->median_ms, 6);
+    stm_json_number(o, "within_ms", t->within_ms, 6);
+    json_cpu(o, run->options, t->trace_cpu_ms, t->load_cpu_ms, t->untextured_cpu_ms);
     json_until(o, "frames_until_half", t->until_half);
     json_until(o, "frames_until_most", t->until_most);
     json_until(o, "frames_until_all", t->until_all);
@@ -183,7 +206,9 @@ static void json_images(cJSON *object, const stm_play_run *run)
 
 static void json_frame_at(cJSON *frame, const stm_play_run *run, size_t i)
 {
-    json_frame(frame, &run->frames[i]);
+    const stm_frame_stats *s = &run->frames[i];
+    json_frame(frame, s);
+    json_cpu(frame, run->options, s->trace_cpu_ms, s->load_cpu_ms, s->untextured_cpu_ms);
     const txm_tile_key *keys = run->keys ? run->keys + i * run->args->keys : NULL;
     cJSON *list = stm_json_array(frame, "keys");
     for (uint32_t k = 0; k < run->args->keys && keys[k]; k++) {

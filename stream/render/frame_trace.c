@@ -149,8 +149,11 @@ static void trace_block(stm_frame_part *part, uint32_t block)
 static void trace_part(void *arg)
 {
     stm_frame_part *part = arg;
+    const double begin = stm_thread_seconds();
     for (uint32_t i = 0; i < part->count && !stm_is_cancelled(part->trace->options->render.cancel); i++)
         trace_block(part, part->first + i);
+    if (!pthread_equal(pthread_self(), part->trace->caller))
+        part->others_seconds += stm_thread_seconds() - begin;
 }
 
 static void begin_part(stm_frame_trace *trace, stm_frame_part *p, uint32_t frame, uint32_t rejection)
@@ -180,7 +183,9 @@ txm_status stm_frame_trace_run(stm_frame_trace *trace, stm_pool *pool, uint32_t 
         parts[i] = &trace->parts[i];
         parts[i]->noted.count = 0;
         parts[i]->noted.no_memory = false;
+        parts[i]->others_seconds = 0.0;
     }
+    trace->caller = pthread_self();
     while (status == TXM_OK && left) {
         const uint32_t count = left; /* of parts that are not complete */
         stm_group *group = stm_group_new(pool);

@@ -4,6 +4,8 @@
  */
 #ifndef STM_STREAM_FRAME_TRACE_H
 #define STM_STREAM_FRAME_TRACE_H
+#include <pthread.h>
+
 #include "base/threads.h"
 #include "render/frame_lookup.h"
 #include "render/path.h"
@@ -25,6 +27,7 @@ typedef struct stm_frame_part {
     stm_lookup_list noted; /* lookups for the devices; empty: the part is complete */
     uint64_t rays;
     double arrived[3], spread[3]; /* light that paths found after they were scattered in all directions; its weight */
+    double others_seconds;        /* processor time, if another thread than the caller traced it; else 0 */
 } stm_frame_part;
 
 typedef struct stm_frame_trace {
@@ -37,6 +40,7 @@ typedef struct stm_frame_trace {
     stm_frame_part *parts;
     uint32_t part_count;
     bool begins_anew; /* the samples replace the film's sums */
+    pthread_t caller;
 } stm_frame_trace;
 
 bool stm_frame_film_new(stm_frame_film *film, uint32_t width, uint32_t height);

@@ -40,6 +40,7 @@ struct stm_frames {
     bool keeps_requests; /* those of the last frame are not handed over yet */
     bool changed;        /* accumulation starts again */
     double begin_seconds, virtual_ms;
+    double process_seconds; /* the process's processor time at the end of the last frame */
     stm_frame_stats last;
     stm_frames_totals totals;
     txm_cache_stats first; /* the cache's counts when counting started */
@@ -232,6 +233,7 @@ txm_status stm_frames_open(const stm_render_scene *scene, const stm_frames_optio
     f->options = *options;
     f->camera = scene->camera;
     f->begin_seconds = stm_clock_seconds();
+    f->process_seconds = stm_process_seconds();
     f->totals.until_half = f->totals.until_most = f->totals.until_all = UINT32_MAX;
     set_cache_options(f);
     const stm_render_options given = f->options.render;
@@ -240,6 +242,8 @@ txm_status stm_frames_open(const stm_render_scene *scene, const stm_frames_optio
         status = open_all(f, err);
     if (status)
         stm_frames_close(&f);
+    else
+        f->process_seconds = stm_process_seconds();
     *out = f;
     return status;
 }
@@ -295,6 +299,9 @@ static void add_to_totals(stm_frames *f, const stm_frame_stats *s)
     t->frames++;
     t->ms += s->ms;
     t->longest_ms = s->ms > t->longest_ms ? s->ms : t->longest_ms;
+    t->trace_cpu_ms += s->trace_cpu_ms;
+    t->load_cpu_ms += s->load_cpu_ms;
+    t->untextured_cpu_ms += s->untextured_cpu_ms;
     t->rays += s->rays;
     t->texels += s->texels;
     t->sharp += s->sharp;
@@ -388,6 +395,29 @@ static txm_status prepare_queue(stm_frames *f, txm_error *err)
     return TXM_OK;
 }
 
+/* Processor time of the calling thread since `begin`, and of the others that traced, in seconds. */
+static double trace_seconds_since(const stm_frames *f, double begin)
+{
+    double seconds = stm_thread_seconds() - begin;
+    for (uint32_t i = 0; i < f->trace.part_count; i++)
+        seconds += f->trace.parts[i].others_seconds;
+    return seconds;
+}
+
+/* Traces the frame once more without textures, into the film that the next frame overwrites. */
+static txm_status trace_untextured(stm_frames *f, double *seconds, txm_error *err)
+{
+    stm_frames_options plain = f->options;
+    const double begin = stm_thread_seconds();
+    plain.textures = STM_FRAMES_UNTEXTURED;
+    f->trace.options = &plain;
+    f->trace.queue = NULL;
+    const txm_status status = stm_frame_trace_run(&f->trace, f->pool, f->frame, 0, err);
+    f->trace.options = &f->options;
+    *seconds = trace_seconds_since(f, begin);
+    return status;
+}
+
 txm_status stm_frames_advance(stm_frames *f, const stm_scene_camera *camera, txm_error *err)
 {
     stm_frame_stats s = {.number = f->frame};
@@ -397,6 +427,7 @@ txm_status stm_frames_advance(stm_frames *f, const stm_scene_camera *camera, txm
         f->camera = *camera;
         f->changed = true;
     }
+    const double begin_seconds = stm_thread_seconds();
     s.begin_ms = now_ms(f);
     /* If the camera rests for longer than counters can count, accumulation starts again. */
     f->trace.begins_anew = f->changed || !f->film.accumulated ||
@@ -430,6 +461,19 @@ txm_status stm_frames_advance(stm_frames *f, const stm_scene_camera *camera, txm
         return status;
     }
     note_ambient(f);
+    const double traced = trace_seconds_since(f, begin_seconds);
+    double plain = 0.0;
+    if (f->options.compares && !f->options.is_virtual)
+        status = trace_untextured(f, &plain, err);
+    if (status)
+        return status;
+    if (!f->options.is_virtual) {
+        const double process = stm_process_seconds();
+        s.trace_cpu_ms = 1e3 * traced;
+        s.untextured_cpu_ms = 1e3 * plain;
+        s.load_cpu_ms = 1e3 * fmax(process - f->process_seconds - traced - plain, 0.0);
+        f->process_seconds = process;
+    }
     /* The frame's samples become the picture. */
     float *const shown = f->film.shown;
     f->film.shown = f->film.next;
@@ -499,10 +543,12 @@ stm_frames_totals stm_frames_totals_of(const stm_frames *f)
     const size_t count = t.frames < KEPT_TIMES ? t.frames : KEPT_TIMES;
     float *sorted = count ? malloc(count * sizeof *sorted) : NULL;
     t.median_ms = count ? t.ms / t.frames : 0.0;
+    t.within_ms = t.longest_ms;
     if (sorted && f->times) {
         memcpy(sorted, f->times, count * sizeof *sorted);
         qsort(sorted, count, sizeof *sorted, by_time);
         t.median_ms = (double)(sorted[count / 2] + sorted[(count - 1) / 2]) / 2.0;
+        t.within_ms = (double)sorted[(99 * count + 99) / 100 - 1];
     }
     free(sorted);
     const txm_cache_stats *c = &f->loads.now;

@@ -84,6 +84,7 @@ typedef struct stm_frames_options {
     uint32_t filter;   /* stm_frames_filter */
     uint32_t reject;   /* stm_frames_reject */
     float mark_share;  /* fraction of the budget from which on lookups mark what they use; 0: always */
+    bool compares;     /* each frame is then traced once more without textures, to compare its processor time */
     bool is_virtual;
     stm_cost_model cost_model;
 } stm_frames_options;
@@ -99,6 +100,9 @@ typedef struct stm_frame_stats {
     uint32_t number;      /* counted from 0 */
     uint32_t accumulated; /* number of frames in the picture, including this one: 1 if the camera has moved */
     double begin_ms, ms;
+    /* Processor time since the previous frame: of this frame in the threads that trace, of the rest of the process,
+     * which loads, and of the same frame without textures, 0 unless `compares` is set. All are 0 in virtual time. */
+    double trace_cpu_ms, load_cpu_ms, untextured_cpu_ms;
     uint64_t rays;
     uint64_t texels, sharp;      /* texels that lookups needed; of these, texels that were in memory */
     uint64_t coarser, stand_ins; /* those of the others that come from a coarser level, and from the 1x1 colour */
@@ -121,7 +125,8 @@ typedef struct stm_frame_stats {
 /* Totals of all frames so far. */
 typedef struct stm_frames_totals {
     uint32_t frames;
-    double ms, longest_ms, median_ms;
+    double ms, longest_ms, median_ms, within_ms; /* 99 of 100 frames take at most this long */
+    double trace_cpu_ms, load_cpu_ms, untextured_cpu_ms;
     uint64_t rays, texels, sharp, missed, requested, rejected, full, accepted, unique, cut, shown, loaded, reloaded,
         evicted, load_failures;
     uint32_t batches;

@@ -54,6 +54,15 @@ on_devices untextured "--texturing untextured" cuda
 check device-idle devices_are 'd["launches"] == 0'
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --device cuda:9
 check device-none rc_is 4
+# Processor time, with and without textures, is in real time only, and what is measured changes no picture.
+txm stream play room rgb8.png rgba8.png --size 64x36 --frames 4 --path rest --compare --json
+check play-compares json out 'all(f["trace_cpu_ms"] > 0 and f["untextured_cpu_ms"] > 0 and f["load_cpu_ms"] >= 0 for f in o[0]["frames"])'
+check play-compares-sums json out 'all(abs(sum(f[n] for f in o[0]["frames"]) - o[0]["totals"][n]) < 1e-3 for n in ("trace_cpu_ms", "load_cpu_ms", "untextured_cpu_ms"))'
+check play-within json out 'o[0]["totals"]["median_ms"] <= o[0]["totals"]["within_ms"] == o[0]["totals"]["longest_ms"]'
+txm stream play fly rgb8.png rgba8.png "${frames[@]}" --json --keys 4 --compare --overwrite -o play2.exr
+check play-compare-figures cmp -s out play.json
+txm diff play.exr play2.exr
+check play-compare-bits rc_is 0
 # When the camera rests, the picture becomes that of a render: with a render's filter and levels, bit for bit.
 txm stream play room rgb8.png rgba8.png --size 64x36 --virtual --path rest --warm-up 30 --frames 4 --sampling scene --mode stochastic -q -o rest.exr
 check play-rests rc_is 0
