@@ -213,7 +213,8 @@ typedef struct txm_ptex_request {
 /* Sets all members to 0, except struct_size and width. */
 TXM_API void txm_ptex_request_init(txm_ptex_request *request);
 
-/* Creates a filter that keeps at most `bytes` of faces, and always the one that it is reading. NO_MEMORY. */
+/* Creates a filter that keeps at most `bytes` of faces, and always the one that it is reading; of faces of 256 KiB or
+ * more that are stored in tiles and larger than a sixteenth of `bytes`, only the tiles that lookups need. NO_MEMORY. */
 TXM_API txm_status txm_ptex_filter_new(const txm_ptex *ptex, size_t bytes, txm_ptex_filter **out, txm_error *err);
 TXM_API void txm_ptex_filter_free(txm_ptex_filter **filter); /* NULL-safe; sets *filter to NULL */
 /* Does a lookup. If the file has tangent vectors, the first two channels requested are rotated with the faces. A

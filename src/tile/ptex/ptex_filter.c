@@ -12,9 +12,9 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "tile/ptex/ptex_impl.h"
+#include "tile/ptex/ptex_pages.h"
 
-enum { KEPT_FACES = 64 };
+enum { KEPT_FACES = 64, KEPT_TILINGS = 64, WHOLE_FACES = 16 };
 
 typedef struct kept_face {
     uint32_t face, u_log2, v_log2;
@@ -24,11 +24,18 @@ typedef struct kept_face {
     uint8_t *pixels;
 } kept_face;
 
+/* How a face is tiled: of each KEPT_TILINGS faces, the one that was asked for last. */
+typedef struct kept_tiling {
+    uint32_t face, u_log2, v_log2;
+    bool known;
+} kept_tiling;
+
 struct txm_ptex_filter {
     const txm_ptex *ptex;
     size_t most_bytes, bytes;
     uint64_t clock;
     kept_face kept[KEPT_FACES];
+    kept_tiling tilings[KEPT_TILINGS];
 };
 
 const txm_ptex *txm_ptex_filter_file(const txm_ptex_filter *filter)
@@ -129,6 +136,27 @@ txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_lo
     return keep_texels(filter, face, u_log2, v_log2, 0, &out->data, err);
 }
 
+bool txm_ptex_keeps_whole(const txm_ptex_filter *filter, size_t bytes)
+{
+    return bytes < TXM_PTEX_LARGE_BYTES || bytes <= filter->most_bytes / WHOLE_FACES;
+}
+
+txm_status txm_ptex_tiling_of(txm_ptex_filter *filter, uint32_t face, uint32_t *u_log2, uint32_t *v_log2,
+                              txm_error *err)
+{
+    kept_tiling *t = &filter->tilings[face % KEPT_TILINGS];
+    if (!t->known || t->face != face) {
+        txm_status status = txm_ptex_tiling(filter->ptex, face, &t->u_log2, &t->v_log2, err);
+        t->face = face;
+        t->known = status == TXM_OK;
+        if (status != TXM_OK)
+            return status;
+    }
+    *u_log2 = t->u_log2;
+    *v_log2 = t->v_log2;
+    return TXM_OK;
+}
+
 txm_status txm_ptex_tile_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile,
                                 const uint8_t **out, txm_error *err)
 {
@@ -164,14 +192,24 @@ static txm_status look_up_point(txm_ptex_filter *filter, const txm_ptex_request 
 {
     const txm_ptex *p = filter->ptex;
     const txm_ptex_face *f = &p->faces[r->face];
+    const size_t at = point_texel(p, r), bytes = txm_type_bytes(p->info.type);
     ptex_texels texels;
-    txm_status status = txm_ptex_texels(filter, r->face, f->u_log2, f->v_log2, &texels, err);
-    if (status != TXM_OK)
-        return status;
-    size_t at = (texels.constant ? 0 : point_texel(p, r)) * p->info.pixel_bytes, bytes = txm_type_bytes(p->info.type);
-    for (uint32_t c = 0; c < r->channels && r->first_channel + c < p->info.channels; c++)
-        r->result[c] = txm_ptex_sample(p->info.type, texels.data + at + (r->first_channel + c) * bytes);
-    return TXM_OK;
+    txm_status status;
+    if (txm_ptex_keeps_whole(filter, txm_ptex_face_bytes(p, f->u_log2, f->v_log2))) {
+        status = txm_ptex_texels(filter, r->face, f->u_log2, f->v_log2, &texels, err);
+        if (status == TXM_OK && !texels.constant)
+            texels.data += at * p->info.pixel_bytes;
+    } else {
+        ptex_window w;
+        uint32_t run;
+        status = txm_ptex_open_window(filter, r->face, f->u_log2, f->v_log2, &w, err);
+        if (status == TXM_OK)
+            status = txm_ptex_window_texel(&w, (uint32_t)(at & ((1u << f->u_log2) - 1)), (uint32_t)(at >> f->u_log2),
+                                           &texels.data, &run, err);
+    }
+    for (uint32_t c = 0; status == TXM_OK && c < r->channels && r->first_channel + c < p->info.channels; c++)
+        r->result[c] = txm_ptex_sample(p->info.type, texels.data + (r->first_channel + c) * bytes);
+    return status;
 }
 
 static txm_status give_constant(const txm_ptex *p, const txm_ptex_request *r)

@@ -18,13 +18,12 @@
 #include "base/mem.h"
 #include "tile/ptex/ptex_pages.h"
 
-enum { LARGE_BYTES = 1 << 18, MAX_AROUND = 10, MAX_CROSSINGS = 16, RIGHT = 1, TOP = 2, LEFT = 3, BOTTOM = 0 };
+enum { MAX_AROUND = 10, MAX_CROSSINGS = 16, RIGHT = 1, TOP = 2, LEFT = 3, BOTTOM = 0 };
 
 /* ---- texels of one face ------------------------------------------------------------------------------------------ */
 
-/* Large faces that are stored in tiles are read tile by tile. */
-static txm_status open_window(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, ptex_window *w,
-                              txm_error *err)
+txm_status txm_ptex_open_window(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2,
+                                ptex_window *w, txm_error *err)
 {
     const txm_ptex *p = txm_ptex_filter_file(filter);
     const txm_ptex_face *f = &p->faces[face];
@@ -34,8 +33,8 @@ static txm_status open_window(txm_ptex_filter *filter, uint32_t face, uint32_t u
     w->u_shift = u_log2 - w->u_log2;
     w->v_shift = v_log2 - w->v_log2;
     if (!txm_ptex_is_plain(p, face) && w->u_log2 == f->u_log2 && w->v_log2 == f->v_log2 &&
-        txm_ptex_face_bytes(p, w->u_log2, w->v_log2) >= LARGE_BYTES) {
-        txm_status status = txm_ptex_tiling(p, face, &w->tile_u_log2, &w->tile_v_log2, err);
+        txm_ptex_face_bytes(p, w->u_log2, w->v_log2) >= TXM_PTEX_LARGE_BYTES) {
+        txm_status status = txm_ptex_tiling_of(filter, face, &w->tile_u_log2, &w->tile_v_log2, err);
         if (status != TXM_OK)
             return status;
         w->tiled = w->tile_u_log2 < w->u_log2 || w->tile_v_log2 < w->v_log2;
@@ -49,9 +48,8 @@ static txm_status open_window(txm_ptex_filter *filter, uint32_t face, uint32_t u
     return status;
 }
 
-/* Returns the texel at (x, y) and the number of texels that are contiguous to its right in memory, including itself. */
-static txm_status window_texel(ptex_window *w, uint32_t x, uint32_t y, const uint8_t **out, uint32_t *run,
-                               txm_error *err)
+txm_status txm_ptex_window_texel(ptex_window *w, uint32_t x, uint32_t y, const uint8_t **out, uint32_t *run,
+                                 txm_error *err)
 {
     const txm_ptex *p = txm_ptex_filter_file(w->filter);
     *run = 1;
@@ -102,13 +100,13 @@ static txm_status copy_inside(const framing *f, const ptex_part *r)
 {
     ptex_window w;
     const size_t bytes = f->ptex->info.pixel_bytes;
-    txm_status status = open_window(f->filter, f->face, f->u_log2, f->v_log2, &w, f->err);
+    txm_status status = txm_ptex_open_window(f->filter, f->face, f->u_log2, f->v_log2, &w, f->err);
     for (int y = r->y; status == TXM_OK && y < r->y + r->height; y++) {
         uint8_t *out = place_in_part(f, r->x, y);
         uint32_t run;
         for (int x = r->x; status == TXM_OK && x < r->x + r->width; x += (int)run, out += run * bytes) {
             const uint8_t *texel;
-            status = window_texel(&w, (uint32_t)x, (uint32_t)y, &texel, &run, f->err);
+            status = txm_ptex_window_texel(&w, (uint32_t)x, (uint32_t)y, &texel, &run, f->err);
             if (run > (uint32_t)(r->x + r->width - x))
                 run = (uint32_t)(r->x + r->width - x);
             if (status == TXM_OK)
@@ -147,7 +145,7 @@ static txm_status copy_turned(const framing *f, const ptex_part *r, uint32_t fro
     ptex_window w;
     const uint32_t u_log2 = turns & 1 ? f->v_log2 : f->u_log2, v_log2 = turns & 1 ? f->u_log2 : f->v_log2;
     const int most_x = (1 << u_log2) - 1, most_y = (1 << v_log2) - 1;
-    txm_status status = open_window(f->filter, from, u_log2, v_log2, &w, f->err);
+    txm_status status = txm_ptex_open_window(f->filter, from, u_log2, v_log2, &w, f->err);
     for (int y = r->y; status == TXM_OK && y < r->y + r->height; y++)
         for (int x = r->x; status == TXM_OK && x < r->x + r->width; x++) {
             int at_x = x + dx, at_y = y + dy;
@@ -156,7 +154,7 @@ static txm_status copy_turned(const framing *f, const ptex_part *r, uint32_t fro
             turn_place(f, turns, &at_x, &at_y);
             at_x = at_x < 0 ? 0 : at_x > most_x ? most_x : at_x;
             at_y = at_y < 0 ? 0 : at_y > most_y ? most_y : at_y;
-            status = window_texel(&w, (uint32_t)at_x, (uint32_t)at_y, &texel, &run, f->err);
+            status = txm_ptex_window_texel(&w, (uint32_t)at_x, (uint32_t)at_y, &texel, &run, f->err);
             if (status == TXM_OK)
                 memcpy(place_in_part(f, x, y), texel, f->ptex->info.pixel_bytes);
         }
@@ -221,13 +219,13 @@ static txm_status fold_edge(const framing *f, const ptex_part *r, unsigned edge)
             memset(place_in_part(f, r->x, y), 0, (size_t)r->width * info->pixel_bytes);
         return TXM_OK;
     }
-    txm_status status = open_window(f->filter, f->face, f->u_log2, f->v_log2, &w, f->err);
+    txm_status status = txm_ptex_open_window(f->filter, f->face, f->u_log2, f->v_log2, &w, f->err);
     for (int y = r->y; status == TXM_OK && y < r->y + r->height; y++)
         for (int x = r->x; status == TXM_OK && x < r->x + r->width; x++) {
             const uint8_t *texel;
             uint32_t run;
-            status = window_texel(&w, (uint32_t)mirror_place(x, 1 << f->u_log2),
-                                  (uint32_t)mirror_place(y, 1 << f->v_log2), &texel, &run, f->err);
+            status = txm_ptex_window_texel(&w, (uint32_t)mirror_place(x, 1 << f->u_log2),
+                                           (uint32_t)mirror_place(y, 1 << f->v_log2), &texel, &run, f->err);
             if (status == TXM_OK)
                 memcpy(place_in_part(f, x, y), texel, info->pixel_bytes);
         }
@@ -438,7 +436,7 @@ static txm_status read_square(const framing *f, ptex_window *w, int u, int v, ui
     x = x < n ? x : n - 1;
     y = y < n - x ? y : n - 1 - x;
     w->u_shift = w->v_shift = 0;
-    txm_status status = window_texel(w, x, y, &texel, &run, f->err);
+    txm_status status = txm_ptex_window_texel(w, x, y, &texel, &run, f->err);
     if (status != TXM_OK)
         return status;
     memcpy(out, texel, f->ptex->info.pixel_bytes);
@@ -446,7 +444,7 @@ static txm_status read_square(const framing *f, ptex_window *w, int u, int v, ui
         return TXM_OK;
     memset(f->floats, 0, f->ptex->info.channels * sizeof *f->floats);
     add_texel(f, texel, f->floats);
-    status = window_texel(w, n - 1 - y, n - 1 - x, &texel, &run, f->err);
+    status = txm_ptex_window_texel(w, n - 1 - y, n - 1 - x, &texel, &run, f->err);
     if (status != TXM_OK)
         return status;
     add_texel(f, texel, f->floats);
@@ -467,7 +465,7 @@ static txm_status read_triangle(const framing *f)
             int a[3] = {all - 2 * x - 1 - 2 * y - 1, 2 * x + 1, 2 * y + 1};
             const uint32_t face = face_of_place(f->ptex, f->face, a);
             if (face != w.face)
-                status = open_window(f->filter, face, f->u_log2, f->u_log2, &w, f->err);
+                status = txm_ptex_open_window(f->filter, face, f->u_log2, f->u_log2, &w, f->err);
             if (status == TXM_OK)
                 status = read_square(f, &w, a[1], a[2], place_in_part(f, x, y));
         }

@@ -148,8 +148,19 @@ void txm_ptex_halve(const txm_ptex *p, const uint8_t *in, uint32_t w, uint32_t h
 void txm_ptex_halve_triangle(const txm_ptex *p, const uint8_t *in, uint32_t n, uint8_t *out);
 /* Multiplies colours by alpha, in place. */
 void txm_ptex_multiply_alpha(const txm_ptex *p, uint8_t *pixels, size_t count);
-/* One sample as a float, as the filters use it. */
+/* One sample as a float, as lookups return it. */
 float txm_ptex_sample(txm_type type, const uint8_t *sample);
+/* One sample as a float with the value as stored, and what it is for a sample of 1. Filters add these up. */
+static inline float txm_ptex_number(txm_type type, const uint8_t *sample)
+{
+    return type == TXM_TYPE_U8    ? (float)*sample
+           : type == TXM_TYPE_U16 ? (float)txm_load_le16(sample)
+                                  : txm_ptex_sample(type, sample);
+}
+static inline float txm_ptex_one(txm_type type)
+{
+    return type == TXM_TYPE_U8 ? 255.0f : type == TXM_TYPE_U16 ? 65535.0f : 1.0f;
+}
 
 /* A face at some size, from those that the filter keeps; valid until the next call. A constant face and 1 x 1 have one
  * texel. */
@@ -159,6 +170,13 @@ typedef struct ptex_texels {
 } ptex_texels;
 txm_status txm_ptex_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, ptex_texels *out,
                            txm_error *err);
+/* Whether a face of so many bytes is kept whole, because it is small or many of its size may be kept. Otherwise its
+ * tiles are. */
+enum { TXM_PTEX_LARGE_BYTES = 1 << 18 };
+bool txm_ptex_keeps_whole(const txm_ptex_filter *filter, size_t bytes);
+/* The division of a full-size face into tiles, as txm_ptex_tiling. */
+txm_status txm_ptex_tiling_of(txm_ptex_filter *filter, uint32_t face, uint32_t *u_log2, uint32_t *v_log2,
+                              txm_error *err);
 /* Gets one tile, of 2^u_log2 x 2^v_log2 texels, of a face at full size. */
 txm_status txm_ptex_tile_texels(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2, uint32_t tile,
                                 const uint8_t **out, txm_error *err);

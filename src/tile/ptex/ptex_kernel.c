@@ -15,7 +15,7 @@
  */
 #include <math.h>
 
-#include "tile/ptex/ptex_impl.h"
+#include "tile/ptex/ptex_pages.h"
 
 enum {
     MAX_VALENCE = 10,
@@ -170,45 +170,81 @@ static void turn_kernel(kernel *k, unsigned turns)
 
 /* ---- texels ------------------------------------------------------------------------------------------------------ */
 
-static float raw_sample(txm_type type, const uint8_t *sample)
-{
-    return type == TXM_TYPE_U8    ? (float)*sample
-           : type == TXM_TYPE_U16 ? (float)txm_load_le16(sample)
-                                  : txm_ptex_sample(type, sample);
-}
+/* Texels under a part of a kernel. */
+typedef struct taps {
+    const float *u, *v;
+    int width, height;
+    const uint8_t *texels;
+    size_t row_bytes;
+} taps;
 
-/* Adds the texels under a kernel, weighted, to the sum of each channel. */
-static void add_texels(const spread *s, const kernel *k, const uint8_t *texels, uint32_t channels, float *sums)
+/* Adds the texels, weighted, to the sum of each channel. */
+static void add_taps(const spread *s, const taps *t, size_t first, uint32_t channels, float *sums)
 {
     const txm_ptex_info *info = &s->ptex->info;
-    const size_t bytes = txm_type_bytes(info->type), row = (size_t)info->pixel_bytes << k->u.log2;
-    for (int y = 0; y < k->v.count; y++)
+    const size_t bytes = txm_type_bytes(info->type);
+    for (int y = 0; y < t->height; y++)
         for (uint32_t c = 0; c < channels; c++) {
-            const uint8_t *at = texels + (size_t)y * row + c * bytes;
+            const uint8_t *at = t->texels + (size_t)y * t->row_bytes + (first + c) * bytes;
             float sum = 0;
-            for (int x = 0; x < k->u.count; x++, at += info->pixel_bytes)
-                sum += k->u.weights[x] * raw_sample(info->type, at);
-            sums[c] += sum * k->v.weights[y];
+            for (int x = 0; x < t->width; x++, at += info->pixel_bytes)
+                sum += t->u[x] * txm_ptex_number(info->type, at);
+            sums[c] += sum * t->v[y];
         }
 }
 
 /* The first two channels of a piece that crossed an edge are rotated with it. They are the first two of the lookup, as
  * in Disney's library. */
+static void apply_taps(spread *s, const taps *t, unsigned turns)
+{
+    const uint32_t first = s->request->first_channel;
+    float *result = s->request->result, part[2] = {0};
+    if (!turns || s->ptex->info.edge_mode != TXM_PTEX_EDGE_TANGENT || s->channels < 2) {
+        add_taps(s, t, first, s->channels, result);
+        return;
+    }
+    add_taps(s, t, first, 2, part);
+    result[0] += turns == 1 ? -part[1] : turns == 2 ? -part[0] : part[1];
+    result[1] += turns == 1 ? part[0] : turns == 2 ? -part[1] : -part[0];
+    add_taps(s, t, first + 2, s->channels - 2, result + 2);
+}
+
+/* The number of places from `at` on that are in one tile, at most `count`. */
+static int within_tile(int at, int count, uint32_t tile_log2)
+{
+    const int left = (1 << tile_log2) - (at & ((1 << tile_log2) - 1));
+    return left < count ? left : count;
+}
+
+/* Applies the kernel to a face that is in memory as a whole. */
 static void apply_texels(spread *s, const kernel *k, const uint8_t *texels)
 {
-    const txm_ptex_info *info = &s->ptex->info;
-    const size_t bytes = txm_type_bytes(info->type), row = (size_t)info->pixel_bytes << k->u.log2;
-    const bool turned = k->turns && info->edge_mode == TXM_PTEX_EDGE_TANGENT && s->channels > 1;
-    float *result = s->request->result;
-    texels += (size_t)k->v.start * row + (size_t)k->u.start * info->pixel_bytes + s->request->first_channel * bytes;
-    if (turned) {
-        float part[2] = {0};
-        add_texels(s, k, texels, 2, part);
-        result[0] += k->turns == 1 ? -part[1] : k->turns == 2 ? -part[0] : part[1];
-        result[1] += k->turns == 1 ? part[0] : k->turns == 2 ? -part[1] : -part[0];
+    const size_t bytes = s->ptex->info.pixel_bytes, row = bytes << k->u.log2;
+    const taps t = {.u = k->u.weights,
+                    .v = k->v.weights,
+                    .width = k->u.count,
+                    .height = k->v.count,
+                    .texels = texels + (size_t)k->v.start * row + (size_t)k->u.start * bytes,
+                    .row_bytes = row};
+    apply_taps(s, &t, k->turns);
+}
+
+static void apply_tiles(spread *s, const kernel *k, ptex_window *w)
+{
+    const uint32_t u_log2 = w->tile_u_log2, v_log2 = w->tile_v_log2;
+    taps t = {.v = k->v.weights, .row_bytes = (size_t)s->ptex->info.pixel_bytes << u_log2};
+    for (int y = 0; y < k->v.count; y += t.height, t.v += t.height) {
+        t.height = within_tile(k->v.start + y, k->v.count - y, v_log2);
+        t.u = k->u.weights;
+        for (int x = 0; x < k->u.count && s->status == TXM_OK; x += t.width, t.u += t.width) {
+            uint32_t run;
+            t.width = within_tile(k->u.start + x, k->u.count - x, u_log2);
+            s->status = txm_ptex_window_texel(w, (uint32_t)(k->u.start + x), (uint32_t)(k->v.start + y), &t.texels,
+                                              &run, s->err);
+            if (s->status == TXM_OK)
+                apply_taps(s, &t, k->turns);
+        }
     }
-    const uint32_t first = turned ? 2 : 0;
-    add_texels(s, k, texels + first * bytes, s->channels - first, result + first);
 }
 
 static void apply_constant(spread *s, const kernel *k, const uint8_t *texel)
@@ -217,7 +253,7 @@ static void apply_constant(spread *s, const kernel *k, const uint8_t *texel)
     size_t bytes = txm_type_bytes(info->type);
     float weight = kernel_weight(k);
     for (uint32_t c = 0; c < s->channels; c++)
-        s->request->result[c] += weight * raw_sample(info->type, texel + (s->request->first_channel + c) * bytes);
+        s->request->result[c] += weight * txm_ptex_number(info->type, texel + (s->request->first_channel + c) * bytes);
 }
 
 /* If a face is smaller than the kernel's size, it is read at its own size. A piece outside the face, which occurs only
@@ -226,6 +262,7 @@ static void apply_kernel(spread *s, kernel *k, uint32_t face)
 {
     const txm_ptex_face *f = &s->ptex->faces[face];
     ptex_texels texels;
+    ptex_window w;
     if (s->status != TXM_OK || k->u.count <= 0 || k->v.count <= 0)
         return;
     while (k->u.log2 > f->u_log2)
@@ -235,10 +272,19 @@ static void apply_kernel(spread *s, kernel *k, uint32_t face)
     if (k->u.start < 0 || k->u.start + k->u.count > 1 << k->u.log2 || k->v.start < 0 ||
         k->v.start + k->v.count > 1 << k->v.log2)
         return;
-    s->status = txm_ptex_texels(s->filter, face, (uint32_t)k->u.log2, (uint32_t)k->v.log2, &texels, s->err);
-    if (s->status == TXM_OK && texels.constant)
+    if (txm_ptex_keeps_whole(s->filter, txm_ptex_face_bytes(s->ptex, (uint32_t)k->u.log2, (uint32_t)k->v.log2)))
+        s->status = txm_ptex_texels(s->filter, face, (uint32_t)k->u.log2, (uint32_t)k->v.log2, &texels, s->err);
+    else {
+        s->status = txm_ptex_open_window(s->filter, face, (uint32_t)k->u.log2, (uint32_t)k->v.log2, &w, s->err);
+        texels = (ptex_texels){w.data, w.constant};
+    }
+    if (s->status != TXM_OK)
+        return;
+    if (!texels.data)
+        apply_tiles(s, k, &w);
+    else if (texels.constant)
         apply_constant(s, k, texels.data);
-    else if (s->status == TXM_OK)
+    else
         apply_texels(s, k, texels.data);
 }
 
@@ -515,11 +561,6 @@ static void make_kernel(const txm_ptex_request *r, const txm_ptex_face *f, float
     out->v.log2--;
 }
 
-static float one_of(txm_type type)
-{
-    return type == TXM_TYPE_U8 ? 255.0f : type == TXM_TYPE_U16 ? 65535.0f : 1.0f;
-}
-
 txm_status txm_ptex_convolve(txm_ptex_filter *filter, const txm_ptex_request *r, txm_error *err)
 {
     const txm_ptex *p = txm_ptex_filter_file(filter);
@@ -536,7 +577,7 @@ txm_status txm_ptex_convolve(txm_ptex_filter *filter, const txm_ptex_request *r,
     make_kernel(r, f, u, v, u_width, v_width, &k);
     s.weight = kernel_weight(&k);
     cut_and_apply(&s, &k, r->face, 0);
-    float scale = s.weight * one_of(p->info.type) != 0 ? 1.0f / (s.weight * one_of(p->info.type)) : 0;
+    float scale = s.weight * txm_ptex_one(p->info.type) != 0 ? 1.0f / (s.weight * txm_ptex_one(p->info.type)) : 0;
     for (uint32_t c = 0; c < s.channels; c++)
         r->result[c] *= scale;
     return s.status;
@@ -554,6 +595,6 @@ txm_status txm_ptex_texel_beyond(txm_ptex_filter *filter, uint32_t face, uint32_
     cut_and_apply(&s, &k, face, 0);
     *none = !(s.weight > 0);
     for (uint32_t c = 0; !*none && c < r.channels; c++)
-        result[c] *= 1.0f / (s.weight * one_of(p->info.type));
+        result[c] *= 1.0f / (s.weight * txm_ptex_one(p->info.type));
     return s.status;
 }

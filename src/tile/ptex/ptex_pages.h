@@ -55,6 +55,12 @@ typedef struct ptex_window {
     const uint8_t *data;
     uint32_t tile; /* the tile in `data` */
 } ptex_window;
+/* Large faces that are stored in tiles are read tile by tile; the window then has no data yet. */
+txm_status txm_ptex_open_window(txm_ptex_filter *filter, uint32_t face, uint32_t u_log2, uint32_t v_log2,
+                                ptex_window *out, txm_error *err);
+/* Returns the texel at (x, y) and the number of texels that are contiguous to its right in memory, including itself. */
+txm_status txm_ptex_window_texel(ptex_window *window, uint32_t x, uint32_t y, const uint8_t **out, uint32_t *run,
+                                 txm_error *err);
 
 /* Rows and columns are counted from a face's lower left corner; in the frame, they are negative or beyond the face's
  * size. */

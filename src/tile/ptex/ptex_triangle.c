@@ -77,19 +77,12 @@ static bool to_texels(const ellipse *e, bool upright, texel_ellipse *out)
     return true;
 }
 
-static float raw_texel(txm_type type, const uint8_t *sample)
-{
-    return type == TXM_TYPE_U8    ? (float)*sample
-           : type == TXM_TYPE_U16 ? (float)txm_load_le16(sample)
-                                  : txm_ptex_sample(type, sample);
-}
-
 static void add_texel(const gathering *g, const uint8_t *texel, float weight)
 {
     const txm_ptex_info *info = &g->ptex->info;
     size_t bytes = txm_type_bytes(info->type);
     for (uint32_t c = 0; c < g->channels; c++)
-        g->request->result[c] += weight * raw_texel(info->type, texel + (g->request->first_channel + c) * bytes);
+        g->request->result[c] += weight * txm_ptex_number(info->type, texel + (g->request->first_channel + c) * bytes);
 }
 
 /* Q is computed incrementally along a row (Heckbert 1989). As in Disney's library, the rounding of this method decides
@@ -235,11 +228,10 @@ txm_status txm_ptex_gaussian(txm_ptex_filter *filter, const txm_ptex_request *r,
     gathering g = {
         .filter = filter, .ptex = p, .request = r, .err = err, .channels = has < r->channels ? has : r->channels};
     ellipse e;
-    float one = p->info.type == TXM_TYPE_U8 ? 255.0f : p->info.type == TXM_TYPE_U16 ? 65535.0f : 1.0f;
     make_ellipse(r, f->u_log2, &e);
     cut_and_gather(&g, &e, r->face, 0);
     *empty = !(g.weight > 0);
-    float scale = *empty ? 0 : 1.0f / (g.weight * one);
+    float scale = *empty ? 0 : 1.0f / (g.weight * txm_ptex_one(p->info.type));
     for (uint32_t c = 0; c < g.channels; c++)
         r->result[c] *= scale;
     return g.status;

@@ -357,6 +357,33 @@ START_TEST(sharpness_of_cubics)
 }
 END_TEST
 
+/* A filter that may keep little reads a large face tile by tile. */
+START_TEST(tiles_give_the_same)
+{
+    txm_ptex *p = open_ptex_file("tiled.ptx", 0);
+    txm_ptex_filter *whole, *tiles;
+    txm_error err;
+    float a, b;
+    ck_assert_int_eq(txm_ptex_filter_new(p, 1 << 24, &whole, &err), TXM_OK);
+    ck_assert_int_eq(txm_ptex_filter_new(p, 1 << 21, &tiles, &err), TXM_OK);
+    for (int i = 0; i < 8 * 200; i++) {
+        txm_ptex_request q;
+        txm_ptex_request_init(&q);
+        q.kind = (txm_ptex_filter_kind)(i % 8);
+        q.u = (float)(i * 7 % 401) / 400;
+        q.v = (float)(i * 11 % 401) / 400;
+        q.u_width1 = q.v_width2 = (float)(i % 3) / 512;
+        q.channels = 1;
+        look(whole, &q, &a);
+        look(tiles, &q, &b);
+        ck_assert_float_eq_tol(a, b, 1e-6f);
+    }
+    txm_ptex_filter_free(&whole);
+    txm_ptex_filter_free(&tiles);
+    txm_ptex_close(&p);
+}
+END_TEST
+
 /* Where all texels are equal, every lookup gives their colour, whatever the place and the footprint: weights add up. */
 START_TEST(one_colour_under_any_footprint)
 {
@@ -732,7 +759,7 @@ int main(void)
     TCase *tcase = add_case(suite, "reading");
     tcase_add_loop_test(tcase, every_expected_line, 0, 2);
     tcase_add_loop_test(tcase, one_colour_under_any_footprint, 0, 5);
-    add_tests(tcase, lookups_of_disneys_library, sharpness_of_cubics);
+    add_tests(tcase, lookups_of_disneys_library, sharpness_of_cubics, tiles_give_the_same);
     add_tests(tcase, memory_is_as_good_as_a_file, colours_times_alpha, what_is_not_there, no_memory_is_an_error,
               cut_while_it_is_open, more_files_than_maps, many_threads_read);
     tcase = add_case(suite, "damage");
