@@ -39,10 +39,8 @@ static txm_status check_role(const char *text, void *field, txm_error *err)
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "null", .letter = '0', AT(null), .help = "End each path with a zero byte instead of a line end",
                .more = "For rsync --from0, tar --null and xargs -0: names may then contain anything."),
-    TXM_OPTION(FLAG, "json", AT(scenes.json), .help = "Print one JSON object per file, with size, time and key",
-               .more = "The files are read for this."),
     TXM_OPTION(STRING, "manifest", AT(manifest), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write a manifest: the list with the size, the time and the key of each file",
+               .help = "Write a manifest, by which txmill restore checks the copies and restores their times",
                .more = "It appears complete or not at all, and is not part of the list itself."),
     TXM_OPTION(
         STRING, "root", AT(root), .arg = "DIR", .values = TXM_VALUES_DIR, .help = "Print paths relative to this folder",
@@ -63,7 +61,8 @@ static const txm_option options[] = {
     {0},
 };
 
-static const txm_option_group groups[] = {{"List", options, 0}, TXM_SCENES_GROUPS, {0}};
+static const txm_option_group groups[] = {
+    {"List", options, 0}, TXM_SCENES_GROUPS, TXM_REPORTS_GROUP(txm_scenes_args), {0}};
 
 typedef struct files_run {
     const files_args *args;
@@ -136,7 +135,7 @@ static void print_all(void *user, txm_tally *tally, txm_error *err)
     files_run *run = user;
     const files_args *args = run->args;
     txm_listing listing = {.sha256 = args->sha256};
-    const bool prints = !args->manifest || args->scenes.json || args->null;
+    const bool prints = !args->manifest || args->scenes.report.json || args->null;
     char count[TXM_FORMAT_COUNT];
     size_t there = 0;
     if (txm_needed_finish(&run->needed, err) == TXM_OK &&
@@ -144,12 +143,15 @@ static void print_all(void *user, txm_tally *tally, txm_error *err)
         for (size_t i = 0; i < listing.count; i++)
             there += listing.items[i].file->there;
         tally->findings |= report_missing(run) || listing.outside;
-        if (prints && args->scenes.json)
+        if (prints && args->scenes.report.json)
             txm_listing_json(&listing, &run->needed, err);
         else if (prints)
             tally->findings |= txm_listing_print(&listing, args->null ? 0 : '\n') > 0;
-        if (args->manifest && !err->status &&
-            txm_listing_manifest(&listing, &run->needed, args->manifest, err) == TXM_OK)
+        if (args->manifest && tally->failed)
+            txm_say(TXM_SAY_ERROR, "%s: not written, because not everything that the scenes need is known",
+                    args->manifest);
+        else if (args->manifest && !err->status &&
+                 txm_listing_manifest(&listing, &run->needed, args->manifest, err) == TXM_OK)
             txm_say(TXM_SAY_INFO, "%s: %s below %s", args->manifest, txm_format_count(there, "file", count),
                     listing.root);
     }
@@ -161,13 +163,14 @@ static int run_files(void *p, const txm_operands *operands)
     const files_args *args = p;
     files_run run = {.args = args, .operands = operands, .needed.frames = &args->frames};
     txm_error err = {0};
+    txm_report_args_apply(&args->scenes.report);
     const txm_output manifest = {"--manifest", args->manifest, TXM_OUTPUT_LOG, false};
     for (int i = 0; args->roles.count && i < TXM_NEEDED_ROLES; i++) {
         run.needed.without[i] = true;
         for (size_t r = 0; r < args->roles.count; r++)
             run.needed.without[i] &= strcmp(args->roles.items[r], txm_needed_role_names[i]) != 0;
     }
-    if (args->null && args->scenes.json)
+    if (args->null && args->scenes.report.json)
         txm_fail(&err, TXM_STATUS_USAGE, "--null and --json are two forms of the list; give one of them");
     else
         txm_guard_operands(&manifest, operands->items, operands->count, &err);

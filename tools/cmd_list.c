@@ -25,7 +25,7 @@ static const txm_option options[] = {
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder in which to look for tx files (default: blender_tx beside each image)",
                          NULL),
     TXM_OPTION_DEEP(AT(deep)),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object per scene, image, library and finding"),
+    TXM_OPTION(FLAG, "json", AT(report.json), .help = "Print one JSON object per scene, image, library and finding"),
     {0},
 };
 
@@ -41,7 +41,7 @@ static txm_status list_one(void *user, txm_list_report *report, txm_one_file *fi
 {
     listing *l = user;
     (void)file;
-    if (l->args->json)
+    if (l->args->report.json)
         return txm_list_print_json(report)
                    ? TXM_OK
                    : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory while printing the list", report->scene);
@@ -57,7 +57,7 @@ static void print_summary(void *user, txm_tally *tally, txm_error *err)
 {
     listing *l = user;
     (void)tally, (void)err;
-    if (!l->args->json)
+    if (!l->args->report.json)
         txm_summary_print(&l->summary, "texture");
 }
 

@@ -114,6 +114,10 @@ txm files --manifest "$scenes/materials.blend" "$scenes/linked.blend"
 check manifest-guard rc_is 2
 txm files --manifest no/such.jsonl "$scenes/linked.blend"
 check manifest-folder test "$rc" -ne 0
+head -c 5000 "$scenes/lint.blend" >cut.blend
+txm files --manifest cut.jsonl "$scenes/linked.blend" cut.blend
+check manifest-incomplete-exit rc_is 3
+check manifest-incomplete test ! -e cut.jsonl
 check no-temporaries no_temporaries
 txm files --null --json "$scenes/linked.blend"
 check two-forms rc_is 2

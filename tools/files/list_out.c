@@ -204,8 +204,10 @@ txm_status txm_listed_read(const txm_listing *listing, const txm_listed *item,
     else if (listing->sha256 && !(users.sha256 = txm_sha256_new()))
         txm_no_memory(err, path);
     else if (txm_content_key_of(fd, path, txm_signal_flag(), use_piece, &users, out->key, err) == TXM_OK &&
-             (fstat(fd, &after) != 0 || after.st_size != st.st_size || after.st_mtim.tv_sec != st.st_mtim.tv_sec ||
-              after.st_mtim.tv_nsec != st.st_mtim.tv_nsec))
+             fstat(fd, &after) != 0)
+        txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    else if (!err->status && (after.st_size != st.st_size || after.st_mtim.tv_sec != st.st_mtim.tv_sec ||
+                              after.st_mtim.tv_nsec != st.st_mtim.tv_nsec))
         txm_fail(err, TXM_STATUS_CHANGED, "%s: changed while it was read", path);
     if (users.sha256 && !err->status) {
         txm_sha256_finish(users.sha256, digest);

@@ -203,7 +203,8 @@ int txm_scenes_run(const txm_scenes_how *how, const txm_operands *operands)
                                            .stops = true,
                                            .user = &r,
                                            .doing = "reading",
-                                           .json = args->json,
+                                           .json = args->report.json,
+                                           .quiet = args->report.quiet,
                                            .describe = describe_scene},
                           inputs, &tally);
         if (!r.scenes && !txm_signal_caught())

@@ -13,7 +13,8 @@
 /* The first member of the struct of a command's options. */
 typedef struct txm_scenes_args {
     const char *cache_dir;
-    bool lint, deep, json;
+    bool lint, deep;
+    txm_report_args report;
     txm_tx_files_args files;
     txm_rule_args rules;
     txm_config_args config;

@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -85,6 +89,42 @@ int txm_file_symlink(const char *target, const char *path)
 long txm_file_target(const char *path, char *out, size_t bytes)
 {
     return (long)readlink(path, out, bytes);
+}
+
+/* Without openat2, folder by folder. */
+static int open_by_steps(int root, const char *path)
+{
+    char name[NAME_MAX + 1];
+    int folder = dup(root);
+    for (const char *at = path; folder >= 0;) {
+        const size_t n = strcspn(at, "/");
+        const bool last = !at[n];
+        const bool plain = n && n <= NAME_MAX && strncmp(at, "..", n + (n == 1));
+        memcpy(name, at, plain ? n : 0);
+        name[plain ? n : 0] = 0;
+        const int next =
+            plain
+                ? openat(folder, name, (last ? O_NONBLOCK : O_DIRECTORY) | O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY)
+                : (errno = EXDEV, -1);
+        const int why = errno;
+        close(folder);
+        errno = why;
+        if (last || next < 0)
+            return next;
+        folder = next;
+        at += n + 1;
+    }
+    return -1;
+}
+
+int txm_file_open_below(int root, const char *path)
+{
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    long fd = syscall(SYS_openat2, root, path, &how, sizeof how);
+    for (int tries = 0; fd < 0 && errno == EAGAIN && tries < 100; tries++) /* a folder was renamed meanwhile */
+        fd = syscall(SYS_openat2, root, path, &how, sizeof how);
+    return fd >= 0 || (errno != ENOSYS && errno != EPERM) ? (int)fd : open_by_steps(root, path);
 }
 
 int txm_file_temporary(char *path)

@@ -33,6 +33,9 @@ int txm_file_set_owner(int fd, uid_t user, gid_t group);
 /* Renames a file to a name that nothing has; EEXIST if something has. */
 int txm_file_rename_new(const char *path, const char *name);
 int txm_file_symlink(const char *target, const char *path);
+/* Opens a file for reading by a path below the open folder `root`, and nothing outside of it, wherever links on the
+ * path lead: EXDEV. Kernels before 5.6 and some containers cannot follow links so: ELOOP for any link. -1 and errno. */
+int txm_file_open_below(int root, const char *path);
 /* A second name for a file; it fails with EEXIST if the name is taken, and file servers do it in one step. */
 int txm_file_link(const char *path, const char *name);
 /* Copies what follows in `from` to `to`, as far as there is something; `size` says how much there should be. *done is

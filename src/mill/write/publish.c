@@ -27,6 +27,7 @@
 #include "base/os/files.h"
 #include "base/os/owner.h"
 #include "base/path.h"
+#include "base/text.h"
 
 /* Open temporaries of this process, for abort_all. A signal handler can only use a fixed table of atomic pointers. If a
  * process publishes more files at once than there are slots, it still works; after an interruption the others are left
@@ -218,9 +219,23 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
                : txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was copied", name);
 }
 
+/* File systems round times, as FAT does, or cannot set them; a tx file with another time than its image is of no use.
+ */
+static txm_status check_time(const char *path, const struct stat *st, const struct timespec *wanted, txm_error *err)
+{
+    char kept[TXM_TIME_BYTES], asked[TXM_TIME_BYTES];
+    if (st->st_mtim.tv_sec == wanted->tv_sec)
+        return TXM_OK;
+    return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                    "%s: its file system keeps the time %s as %s, and Cycles would not use the file; keep tx files and "
+                    "images on one file system",
+                    path, txm_time_text(wanted->tv_sec, asked), txm_time_text(st->st_mtim.tv_sec, kept));
+}
+
 txm_status txm_publish_settle(txm_publish *p, const struct timespec *mtime, txm_error *err)
 {
     const char *env = getenv("TXMILL_FSYNC");
+    struct stat st;
     int rc = 0, fd = p->fd;
     const char *what = "writing the temporary file failed";
     p->durable = env && !strcmp(env, "1");
@@ -230,10 +245,13 @@ txm_status txm_publish_settle(txm_publish *p, const struct timespec *mtime, txm_
         rc = txm_file_sync(fd);
     if (rc == 0 && (rc = txm_file_set_time(fd, mtime)) != 0)
         what = "cannot set the time of the temporary file";
+    const bool examined = rc == 0 && mtime && fstat(fd, &st) == 0;
     p->fd = -1;
     if (close(fd) != 0 && rc == 0 && errno != EINTR)
         rc = errno;
-    return rc == 0 ? TXM_OK : fail_publishing(err, rc, p, what);
+    if (rc)
+        return fail_publishing(err, rc, p, what);
+    return examined ? check_time(p->target, &st, mtime, err) : TXM_OK;
 }
 
 txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err)
@@ -277,6 +295,8 @@ txm_status txm_publish_time(const char *path, const struct timespec *time, txm_e
     const int rc = st.st_nlink == 1 ? txm_file_set_time_at(path, time) : EPERM;
     if (rc && rc != EPERM && rc != EACCES) {
         status = txm_fail_errno(err, rc, "%s: cannot set its time", path);
+    } else if (!rc && fstat(fd, &st) == 0) {
+        status = check_time(path, &st, time, err);
     } else if (rc) {
         status = txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &publish, err);
         if (status == TXM_OK && !txm_publish_share(publish, fd))

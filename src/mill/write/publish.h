@@ -36,9 +36,9 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
 /* For several files that should appear together: does the steps of a commit before the rename, which the commit then
  * omits. The descriptor is closed. After a failure, *publish has to be aborted. */
 txm_status txm_publish_settle(txm_publish *publish, const struct timespec *mtime, txm_error *err);
-/* Sets the mtime (seconds and nanoseconds) and the mode of the file that is replaced, checks that all data was written,
- * renames the temporary over the target, and consumes *publish in any case. On failure the temporary is removed and an
- * existing target is unchanged. */
+/* Sets the mtime (seconds and nanoseconds; UNSUPPORTED if the file system keeps another second) and the mode of the
+ * file that is replaced, checks that all data was written, renames the temporary over the target, and consumes *publish
+ * in any case. On failure the temporary is removed and an existing target is unchanged. */
 txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err);
 /* Removes the temporary. NULL-safe; consumes *publish. */
 void txm_publish_abort(txm_publish **publish);
@@ -47,6 +47,6 @@ void txm_publish_abort_all(void);
 
 /* Gives a finished file another modification time. A file that has other hard links, as those of a store do, is
  * replaced by a copy, since the other links are tx files of other images, whose times must stay. So is a file of
- * another user, who alone may set its time. */
+ * another user, who alone may set its time. UNSUPPORTED as above. */
 txm_status txm_publish_time(const char *path, const struct timespec *time, txm_error *err);
 #endif
