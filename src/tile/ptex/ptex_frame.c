@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "tile/ptex/ptex_pages.h"
 
-enum { MAX_AROUND = 10, MAX_CROSSINGS = 16, RIGHT = 1, TOP = 2, LEFT = 3, BOTTOM = 0 };
+enum { MAX_CROSSINGS = 16, RIGHT = 1, TOP = 2, LEFT = 3, BOTTOM = 0 };
 
 /* ---- texels of one face ------------------------------------------------------------------------------------------ */
 
@@ -248,35 +248,6 @@ static txm_status read_beyond_edge(const framing *f, const ptex_part *r, unsigne
 
 /* ---- round a corner ---------------------------------------------------------------------------------------------- */
 
-/* The faces around a vertex, counter-clockwise from the neighbour over `edge`. */
-typedef struct vertex_walk {
-    int count; /* faces that are neither this one nor its two neighbours, counted as ptex_kernel.c does; below 1: none
-                */
-    bool mixed;
-    uint32_t faces[MAX_AROUND];
-    unsigned edges[MAX_AROUND];
-} vertex_walk;
-
-static void walk_vertex(const framing *f, unsigned edge, vertex_walk *out)
-{
-    uint32_t at = f->face;
-    unsigned at_edge = edge;
-    *out = (vertex_walk){.count = -1};
-    for (int i = 0; i < MAX_AROUND; i++) {
-        const txm_ptex_face *face = &f->ptex->faces[at];
-        const int32_t next = face->neighbours[at_edge];
-        at_edge = (txm_ptex_edge(face, at_edge) + 1) & 3;
-        if (next < 0 || ((uint32_t)next == f->face && at_edge == edge)) {
-            out->count = i - 2;
-            return;
-        }
-        at = (uint32_t)next;
-        out->faces[i] = at;
-        out->edges[i] = at_edge;
-        out->mixed |= is_sub(f, at) != is_sub(f, f->face);
-    }
-}
-
 static void add_texel(const framing *f, const uint8_t *texel, float *sum)
 {
     const txm_ptex_info *info = &f->ptex->info;
@@ -304,7 +275,7 @@ static txm_status add_corner(const framing *f, uint32_t from, int dx, int dy, un
 /* Fills a corner with the mean of the texels at the vertex: those of the faces opposite, or, if there are none, those
  * of the face and its two neighbours. */
 static txm_status mean_at_vertex(const framing *f, const ptex_part *r, unsigned across, unsigned up,
-                                 const vertex_walk *walk, unsigned edge)
+                                 const ptex_corner *walk, unsigned edge)
 {
     const txm_ptex_face *face = &f->ptex->faces[f->face];
     const int w = 1 << f->u_log2, h = 1 << f->v_log2;
@@ -377,14 +348,17 @@ static txm_status read_beyond_corner(const framing *f, const ptex_part *r, unsig
     const txm_ptex_face *face = &f->ptex->faces[f->face];
     /* A corner is identified by the edge from which the walk around it begins. */
     const unsigned edge = across == RIGHT ? (up == TOP ? TOP : RIGHT) : up == TOP ? LEFT : BOTTOM;
-    vertex_walk walk;
+    ptex_corner walk;
     bool none = false;
     if (face->neighbours[across] < 0)
         return face->neighbours[up] < 0 ? fold_edge(f, r, across) : read_past_end(f, r, up);
     if (face->neighbours[up] < 0)
         return read_past_end(f, r, across);
-    walk_vertex(f, edge, &walk);
-    if (walk.mixed) {
+    bool mixed = false;
+    txm_ptex_walk(f->ptex, f->face, edge, &walk);
+    for (int i = 0; i < walk.met; i++)
+        mixed |= is_sub(f, walk.faces[i]) != is_sub(f, f->face);
+    if (mixed) {
         txm_status status = read_one_by_one(f, r, &none);
         if (status != TXM_OK || !none)
             return status;

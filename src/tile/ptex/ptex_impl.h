@@ -193,6 +193,19 @@ typedef struct ptex_axis {
 void txm_ptex_make_taps(const txm_ptex_request *request, float at, float width, int log2, ptex_axis *out);
 bool txm_ptex_filter_exists(txm_ptex_filter_kind kind);
 
+/* The faces around a vertex, counter-clockwise from the neighbour over an edge, up to the face itself or a border. */
+enum { TXM_PTEX_MAX_VALENCE = 10 };
+typedef struct ptex_corner {
+    int met; /* faces in the lists, with the edge at which the walk goes on */
+    uint32_t faces[TXM_PTEX_MAX_VALENCE];
+    unsigned edges[TXM_PTEX_MAX_VALENCE];
+    /* Faces that are neither the first one nor its two neighbours, from faces[1] on; below 1: none. As in Disney's
+     * library, a walk that meets a border counts as if the face before it were a neighbour, and one that is longer than
+     * the lists counts none. */
+    int count;
+} ptex_corner;
+void txm_ptex_walk(const txm_ptex *p, uint32_t face, unsigned edge, ptex_corner *out);
+
 /* Lookups across borders, on quads and on triangles. *empty: no texel was inside the kernel. */
 txm_status txm_ptex_convolve(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err);
 /* Gets one texel beyond the borders of a quad at 2^u_log2 x 2^v_log2, as a bilinear lookup finds it, with all channels

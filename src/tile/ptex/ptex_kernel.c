@@ -18,7 +18,6 @@
 #include "tile/ptex/ptex_pages.h"
 
 enum {
-    MAX_VALENCE = 10,
     MAX_CUTS = 8, /* a kernel over subfaces of one texel reaches 3 faces in each direction */
     MAX_PIECES = 1000,
     BOTTOM = 0,
@@ -374,14 +373,24 @@ static void cross_edge(spread *s, kernel *k, uint32_t face, unsigned edge, int c
 
 /* ---- round a corner ---------------------------------------------------------------------------------------------- */
 
-/* The faces around a vertex, counter-clockwise from the neighbour over `edge`. */
-typedef struct corner {
-    uint32_t faces[MAX_VALENCE];
-    unsigned edges[MAX_VALENCE];
-    /* Faces that are neither the first one nor its two neighbours; below 1: none. As in Disney's library, a walk that
-     * meets a border counts as if the face before it were a neighbour. */
-    int count;
-} corner;
+void txm_ptex_walk(const txm_ptex *p, uint32_t face, unsigned edge, ptex_corner *out)
+{
+    uint32_t at = face;
+    unsigned at_edge = edge;
+    out->count = 0;
+    for (out->met = 0; out->met < TXM_PTEX_MAX_VALENCE; out->met++) {
+        const txm_ptex_face *f = &p->faces[at];
+        const int32_t next = f->neighbours[at_edge];
+        at_edge = (txm_ptex_edge(f, at_edge) + 1) & 3;
+        if (next < 0 || ((uint32_t)next == face && at_edge == edge)) {
+            out->count = out->met - 2;
+            return;
+        }
+        at = (uint32_t)next;
+        out->faces[out->met] = at;
+        out->edges[out->met] = at_edge;
+    }
+}
 
 static void arrive_at_corner(spread *s, kernel *k, uint32_t from, unsigned edge, uint32_t face, unsigned at, int cuts)
 {
@@ -419,7 +428,7 @@ static float make_symmetric(kernel *k, float old)
     return scale > -1 ? old : -weight;
 }
 
-static void share_corner(spread *s, kernel *k, uint32_t face, unsigned edge, const corner *c, int cuts)
+static void share_corner(spread *s, kernel *k, uint32_t face, unsigned edge, const ptex_corner *c, int cuts)
 {
     float old = kernel_weight(k);
     turn_kernel(k, edge + 2);
@@ -441,29 +450,16 @@ static bool is_tee(const spread *s, uint32_t previous, uint32_t face, unsigned e
 
 static void cross_corner(spread *s, kernel *k, uint32_t face, unsigned edge, int cuts)
 {
-    corner c = {.count = 0};
-    uint32_t at = face;
-    unsigned at_edge = edge;
-    for (int i = 0; i < MAX_VALENCE; i++) {
-        const txm_ptex_face *f = &s->ptex->faces[at];
-        int32_t next = f->neighbours[at_edge];
-        uint32_t previous = at;
-        at_edge = (txm_ptex_edge(f, at_edge) + 1) & 3;
-        if (next < 0 || ((uint32_t)next == face && at_edge == edge)) {
-            c.count = i - 2;
-            break;
-        }
-        at = (uint32_t)next;
-        c.faces[i] = at;
-        c.edges[i] = at_edge;
-        if (is_tee(s, previous, at, at_edge)) {
+    ptex_corner c;
+    txm_ptex_walk(s->ptex, face, edge, &c);
+    for (int i = 0; i < c.met; i++)
+        if (is_tee(s, i ? c.faces[i - 1] : face, c.faces[i], c.edges[i])) {
             bool first = i == 1;
             leave_subface(k, edge + 2 * first);
-            turn_kernel(k, edge - at_edge + 3 - first);
-            cut_and_apply(s, k, at, cuts + 1);
+            turn_kernel(k, edge - c.edges[i] + 3 - first);
+            cut_and_apply(s, k, c.faces[i], cuts + 1);
             return;
         }
-    }
     if (c.count == 1)
         arrive_at_corner(s, k, face, edge, c.faces[1], c.edges[1], cuts);
     else if (c.count > 1)
