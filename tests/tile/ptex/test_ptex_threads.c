@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ptex files as sources of tiles, read by many threads: pages through a cache that is smaller than they are, so that
  * tiles are evicted and loaded again, and rectangles of pages at the same time. Every lookup gives what one thread
- * finds in the whole pages. make check-cache-threads runs it under ThreadSanitizer. */
+ * finds in the whole pages. Through the cache, subfaces and the whole faces beside them look as in the file itself.
+ * make check-cache-threads runs it under ThreadSanitizer. */
 #include <check.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -171,10 +173,69 @@ START_TEST(threads_see_the_same_pages)
 }
 END_TEST
 
+/* A bilinear lookup at full size, which may reach over one edge. */
+static bool looks_as_in_the_file(paged *p, txm_cache_thread *t, txm_ptex_filter *filter, uint32_t face, float u,
+                                 float v)
+{
+    float got[4], want[4] = {0};
+    double at[2];
+    txm_error err;
+    txm_ptex_request r;
+    txm_ptex_request_init(&r);
+    r.kind = TXM_PTEX_BILINEAR;
+    r.face = face;
+    r.u = u;
+    r.v = v;
+    r.channels = p->info->channels < 3 ? p->info->channels : 3;
+    r.result = want;
+    ck_assert_int_eq(txm_ptex_look_up(filter, &r, &err), TXM_OK);
+    ck_assert_int_eq(txm_ptex_place_uv(p->pages, face, (double)u, (double)v, at, &err), TXM_OK);
+    const uint32_t column = (uint32_t)at[0], row = (uint32_t)at[1];
+    const txm_lookup look = {.u = (float)(at[0] - column), .v = (float)(at[1] - row)};
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.filter = TXM_FILTER_LINEAR;
+    if (txm_cache_sample(t, p->textures[row * 10 + column], &how, &look, NULL, got) != TXM_LOOKUP_HIT)
+        return false;
+    for (uint32_t c = 0; c < r.channels && c < txm_ptex_info_of(p->ptex)->channels; c++)
+        if (fabsf(got[c] - want[c]) > 0.6f / 255)
+            return false;
+    return true;
+}
+
+START_TEST(subfaces_through_the_cache)
+{
+    static const char *const names[] = {"grid-subfaces.ptx", "disney/sub_u8_mixed.ptx", "disney/aniso_u8.ptx"};
+    paged p;
+    txm_ptex_filter *filter;
+    txm_error err;
+    size_t looks = 0;
+    open_paged(&p, names[_i]);
+    txm_cache_thread *t = new_thread(p.cache);
+    ck_assert_int_eq(txm_ptex_filter_new(p.ptex, 1 << 20, &filter, &err), TXM_OK);
+    for (uint32_t face = 0; face < txm_ptex_info_of(p.ptex)->faces; face++) {
+        const txm_ptex_face *f = txm_ptex_face_of(p.ptex, face);
+        if (f->u_log2 < 2 || f->v_log2 < 2 || f->flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD)
+            continue;
+        for (int i = 0; i < 40; i++, looks++) {
+            const float along = 0.13f + 0.74f * (float)(i / 4) / 9, across = i & 1 ? 0.999f : 0.001f;
+            const float u = i & 2 ? along : across, v = i & 2 ? across : along;
+            if (!looks_as_in_the_file(&p, t, filter, face, u, v))
+                ck_abort_msg("%s: face %u at %g, %g", names[_i], face, (double)u, (double)v);
+        }
+    }
+    ck_assert_uint_gt(looks, 100);
+    txm_ptex_filter_free(&filter);
+    txm_cache_thread_free(&t);
+    close_paged(&p);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ptex_threads");
     TCase *tcase = add_case(suite, "threads");
     add_tests(tcase, threads_see_the_same_pages);
+    tcase_add_loop_test(tcase, subfaces_through_the_cache, 0, 3);
     return run_suite(suite);
 }
