@@ -20,8 +20,8 @@
 
 typedef struct files_args {
     txm_scenes_args scenes;
-    bool null, sha256;
-    const char *root, *manifest;
+    bool null, sha256, overwrite;
+    const char *root, *manifest, *zip;
     txm_frame_list frames;
     txm_opt_list roles;
 } files_args;
@@ -39,25 +39,33 @@ static txm_status check_role(const char *text, void *field, txm_error *err)
 static const txm_option options[] = {
     TXM_OPTION(FLAG, "null", .letter = '0', AT(null), .help = "End each path with a zero byte instead of a line end",
                .more = "For rsync --from0, tar --null and xargs -0: names may then contain anything."),
-    TXM_OPTION(STRING, "manifest", AT(manifest), .arg = "FILE", .values = TXM_VALUES_FILE,
-               .help = "Write a manifest, by which txmill restore checks the copies and restores their times",
-               .more = "It appears complete or not at all, and is not part of the list itself."),
+    TXM_OPTION(
+        STRING, "manifest", AT(manifest), .arg = "FILE", .values = TXM_VALUES_FILE,
+        .help = "Write a manifest, for txmill restore on the other side",
+        .more =
+            "It has the time and the content of each file. It appears complete or not at all, and is not part of the "
+            "list itself."),
+    TXM_OPTION(STRING, "zip", AT(zip), .arg = "FILE", .values = TXM_VALUES_FILE,
+               .help = "Store all files in a zip archive, with a manifest",
+               .more =
+                   "Nothing is compressed, since images and tx files are. Paths are as in a manifest, and what links "
+                   "lead to is stored. The archive appears complete or not at all. After unzipping, txmill restore "
+                   "txmill.manifest checks all files."),
+    TXM_OPTION_OVERWRITE(AT(overwrite)),
     TXM_OPTION(
         STRING, "root", AT(root), .arg = "DIR", .values = TXM_VALUES_DIR, .help = "Print paths relative to this folder",
         .more = "Files outside of it are named in messages, and the exit code is 5. In a manifest paths are always "
                 "relative: by default to the folder of the project's .txmill if all files are in it, else to the "
                 "deepest folder that has them all, else to the first scene's."),
     TXM_OPTION(CUSTOM, "frames", AT(frames), .arg = "LIST", .parse = txm_frame_list_parse,
-               .help = "Frames of the render, such as 1-100, 1-100:5 or 7,9 (default: those of the scenes)",
-               .more = "They decide which files of image sequences are listed."),
+               .help = "Frames of the render, such as 1-100, 1-100:5 or 7,9",
+               .more = "By default those of the scenes. They decide which files of image sequences are listed."),
     TXM_OPTION(LIST, "role", AT(roles), .arg = "ROLE", .values = "scene library image movie tx", .parse = check_role,
-               .help = "List only these files (repeatable): scene, library, image, movie or tx"),
+               .help = "Only scene, library, image, movie or tx (repeatable)"),
     TXM_OPTION(FLAG, "sha256", .rare = true, AT(sha256),
                .help = "Add the SHA-256 of each file to JSON and the manifest",
                .more = "Shaman, by which Flamenco moves files, knows them by it."),
-    TXM_OPTION_CACHE_DIR(AT(scenes.cache_dir),
-                         "Folder in which to look for tx files (default: blender_tx beside each image)", NULL),
-    TXM_OPTION_DEEP(AT(scenes.deep)),
+    TXM_OPTION_CACHE_DIR(AT(scenes.cache_dir), "Folder with the tx files (default: blender_tx)", NULL),
     {0},
 };
 
@@ -135,11 +143,11 @@ static void print_all(void *user, txm_tally *tally, txm_error *err)
     files_run *run = user;
     const files_args *args = run->args;
     txm_listing listing = {.sha256 = args->sha256};
-    const bool prints = !args->manifest || args->scenes.report.json || args->null;
+    const bool prints = (!args->manifest && !args->zip) || args->scenes.report.json || args->null;
     char count[TXM_FORMAT_COUNT];
     size_t there = 0;
     if (txm_needed_finish(&run->needed, err) == TXM_OK &&
-        txm_listing_make(&run->needed, args->root, args->manifest != NULL, &listing, err) == TXM_OK) {
+        txm_listing_make(&run->needed, args->root, args->manifest || args->zip, &listing, err) == TXM_OK) {
         for (size_t i = 0; i < listing.count; i++)
             there += listing.items[i].file->there;
         tally->findings |= report_missing(run) || listing.outside;
@@ -147,13 +155,14 @@ static void print_all(void *user, txm_tally *tally, txm_error *err)
             txm_listing_json(&listing, &run->needed, err);
         else if (prints)
             tally->findings |= txm_listing_print(&listing, args->null ? 0 : '\n') > 0;
-        if (args->manifest && tally->failed)
-            txm_say(TXM_SAY_ERROR, "%s: not written, because not everything that the scenes need is known",
-                    args->manifest);
-        else if (args->manifest && !err->status &&
-                 txm_listing_manifest(&listing, &run->needed, args->manifest, err) == TXM_OK)
-            txm_say(TXM_SAY_INFO, "%s: %s below %s", args->manifest, txm_format_count(there, "file", count),
-                    listing.root);
+        for (int zip = 0; zip < 2; zip++) {
+            const char *path = zip ? args->zip : args->manifest;
+            if (path && tally->failed)
+                txm_say(TXM_SAY_ERROR, "%s: not written, because not everything that the scenes need is known", path);
+            else if (path && !err->status &&
+                     (zip ? txm_listing_zip : txm_listing_manifest)(&listing, &run->needed, path, err) == TXM_OK)
+                txm_say(TXM_SAY_INFO, "%s: %s below %s", path, txm_format_count(there, "file", count), listing.root);
+        }
     }
     txm_listing_free(&listing);
 }
@@ -164,7 +173,8 @@ static int run_files(void *p, const txm_operands *operands)
     files_run run = {.args = args, .operands = operands, .needed.frames = &args->frames};
     txm_error err = {0};
     txm_report_args_apply(&args->scenes.report);
-    const txm_output manifest = {"--manifest", args->manifest, TXM_OUTPUT_LOG, false};
+    const txm_output manifest = {"--manifest", args->manifest, TXM_OUTPUT_LOG, false},
+                     zip = {"--zip", args->zip, TXM_OUTPUT_ARCHIVE, args->overwrite};
     for (int i = 0; args->roles.count && i < TXM_NEEDED_ROLES; i++) {
         run.needed.without[i] = true;
         for (size_t r = 0; r < args->roles.count; r++)
@@ -172,8 +182,10 @@ static int run_files(void *p, const txm_operands *operands)
     }
     if (args->null && args->scenes.report.json)
         txm_fail(&err, TXM_STATUS_USAGE, "--null and --json are two forms of the list; give one of them");
-    else
-        txm_guard_operands(&manifest, operands->items, operands->count, &err);
+    else if (args->zip && !strcmp(args->zip, "-"))
+        txm_fail(&err, TXM_STATUS_USAGE, "--zip -: an archive cannot be written to standard output; give a name");
+    else if (txm_guard_operands(&manifest, operands->items, operands->count, &err) == TXM_OK)
+        txm_guard_operands(&zip, operands->items, operands->count, &err);
     const int code = err.status ? txm_finish_failed(&err, operands->count)
                                 : txm_scenes_run(&(txm_scenes_how){.command = "files",
                                                                    .args = p,

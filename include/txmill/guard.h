@@ -35,7 +35,8 @@ typedef enum txm_output_kind {
     TXM_OUTPUT_PIXELS, /* pixels of a tile, as text or raw bytes */
     TXM_OUTPUT_TRACE,  /* a texture cache's trace */
     TXM_OUTPUT_TABLE,  /* lines of tiles, whose first line names the columns: "# image", part ... between tabs */
-    TXM_OUTPUT_PLOT    /* SVG */
+    TXM_OUTPUT_PLOT,   /* SVG */
+    TXM_OUTPUT_ARCHIVE /* txmill/archive.h */
 } txm_output_kind;
 
 /* An output, by the option that named it. */

@@ -40,6 +40,8 @@ commands() {
     each diff disk/p.png diff -o disk/p.png "$tx" "$old"
     each borders "$tx" borders --strip "$tx"
     each log disk/x.jsonl make --log disk/x.jsonl disk/tex/rgb8.png
+    each files disk/x.manifest files --manifest disk/x.manifest disk/shot.blend
+    each files-zip disk/x.zip files --zip disk/x.zip disk/shot.blend
     each packed disk/unpacked make --packed disk/unpacked disk/shot.blend
     each stream disk/p.png stream render room -s 64x64 -o disk/p.png "$tx"
     each stream-page disk/p.html stream render room -s 64x64 --html disk/p.html "$tx"

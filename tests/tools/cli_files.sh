@@ -119,6 +119,83 @@ txm files --manifest cut.jsonl "$scenes/linked.blend" cut.blend
 check manifest-incomplete-exit rc_is 3
 check manifest-incomplete test ! -e cut.jsonl
 check no-temporaries no_temporaries
+
+# ---- archives ----------------------------------------------------------------------------------------------------------
+mkdir zip && cp -r "$scenes/"{linked.blend,lib,textures} zip && cp -p zip/textures/lib/lib.png $'zip/b\u00fccher.png'
+find zip -type f -exec touch -d '2020-02-02 02:02:03' {} +
+"$TXMILL" make -q zip/linked.blend 2>/dev/null
+ln -sf ../lib.png zip/textures/lib/blender_tx/link
+txm files --zip shot.zip zip/linked.blend
+check zip-exit rc_is 0
+check zip-quiet test ! -s out
+unpack() { # FOLDER: as Python and, if it is there, unzip read it
+    rm -rf "$1" && python3 -SEc 'import sys, zipfile
+z = zipfile.ZipFile(sys.argv[1])
+assert z.testzip() is None and all(i.compress_type == 0 and i.create_system == 3 for i in z.infolist())
+print(len(z.namelist()))
+z.extractall(sys.argv[2])' "$2" "$1"
+}
+check zip-python unpack unzipped shot.zip
+find unzipped -name '*.tx' -exec touch -d '2024-01-02' {} +
+txm check unzipped/linked.blend
+check zip-python-stale rc_is 5
+txm restore unzipped/txmill.manifest
+check zip-restore rc_is 0
+txm check unzipped/linked.blend
+check zip-restored rc_is 0
+if command -v unzip >/dev/null; then
+    rm -r unzipped && run unzip -q shot.zip -d unzipped
+    check zip-unzip rc_is 0
+    txm check unzipped/linked.blend
+    check zip-unzip-fresh rc_is 0
+    txm restore unzipped/txmill.manifest
+    check zip-unzip-times prints ": $(($(unzip -Z1 shot.zip | wc -l) - 1)) unchanged"
+else skip zip-unzip "unzip is missing"; fi
+if command -v bsdtar >/dev/null; then
+    rm -r unzipped && mkdir unzipped && run bsdtar -C unzipped -xf shot.zip
+    check zip-bsdtar rc_is 0
+    txm check unzipped/linked.blend
+    check zip-bsdtar-fresh rc_is 0
+else skip zip-bsdtar "bsdtar is missing"; fi
+txm files --zip shot.zip zip/linked.blend
+check zip-again rc_is 0
+printf x >>shot.zip
+txm files --zip shot.zip zip/linked.blend
+check zip-changed rc_is 2
+check zip-changed-says says "a zip archive, not an archive that txmill wrote; nothing was written"
+txm files --overwrite --zip shot.zip zip/linked.blend
+check zip-overwrite rc_is 0
+for name in "$scenes/lint.blend" "$golden/rgb8.png" -; do
+    [ "$name" = - ] || cp "$name" .
+    txm files --overwrite --zip "${name##*/}" zip/linked.blend
+    check "zip-guard-${name##*/}" rc_is 2
+done
+# Names in UTF-8 say so, and bytes that are none do not; what a link leads to is stored.
+mkdir names && cp "$scenes/lint.blend" names/$'b\u00fccher.blend' && cp "$scenes/lint.blend" names/$'e\xe9.blend' && ln -s $'b\u00fccher.blend' names/link.blend
+txm files --role scene --zip names.zip names
+check zip-names-exit rc_is 0
+check zip-names python3 -SEc 'import sys, zipfile
+z = {i.filename: i for i in zipfile.ZipFile("names.zip").infolist()}
+assert z["b\u00fccher.blend"].flag_bits & 0x800 and not any(i.flag_bits & 0x800 for n, i in z.items() if n[0] == "e")
+assert z["link.blend"].file_size == z["b\u00fccher.blend"].file_size and z["link.blend"].external_attr >> 16 == 0o100644' 
+touch -d '1975-05-05' names/link.blend
+txm files --role scene --zip names.zip names
+check zip-1975 says "zip has no times before 1980"
+txm restore --root names - < <(python3 -SEc 'import zipfile; print(zipfile.ZipFile("names.zip").read("txmill.manifest").decode(), end="")')
+check zip-1975-manifest rc_is 0
+touch names/txmill.manifest && cp "$scenes/lint.blend" manifest.blend && mv manifest.blend names/txmill.manifest
+txm files --role scene --zip names.zip names/txmill.manifest
+check zip-manifest-name rc_is 2
+if thorough; then # more than 4 GiB, and a file after it
+    truncate -s 4300M "$scenes/textures/film.mp4"
+    txm files -q --role movie --role scene --zip large.zip "$scenes/materials.blend" "$scenes/linked.blend"
+    check zip-large python3 -SEc 'import zipfile
+z = zipfile.ZipFile("large.zip")
+assert [i.file_size for i in z.infolist()][1] == 4300 << 20 and z.read("linked.blend")[:4] and z.testzip() is None'
+    rm large.zip "$scenes/textures/film.mp4"
+fi
+check zip-no-temporaries no_temporaries
+
 txm files --null --json "$scenes/linked.blend"
 check two-forms rc_is 2
 txm files

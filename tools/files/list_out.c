@@ -14,10 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/content.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/os/clock.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "tools/options/project.h"
@@ -26,6 +28,7 @@
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
+#include "txmill/archive.h"
 #include "txmill/out_file.h"
 
 /* ---- paths ------------------------------------------------------------------------------------------------------ */
@@ -298,5 +301,60 @@ txm_status txm_listing_manifest(const txm_listing *listing, const txm_needed *ne
     if (!err->status)
         return txm_out_file_commit(&file, err);
     txm_out_file_abort(&file);
+    return err->status;
+}
+
+static void store_piece(void *archive, const void *piece, size_t bytes)
+{
+    txm_archive_data(archive, piece, bytes);
+}
+
+/* The manifest comes last, since it needs what was read. */
+txm_status txm_listing_zip(const txm_listing *listing, const txm_needed *needed, const char *path, txm_error *err)
+{
+    static const char manifest[] = "txmill.manifest";
+    txm_archive *archive = NULL;
+    txm_bytes lines = {0};
+    size_t odd_times = 0;
+    const txm_listed *odd = NULL;
+    if (txm_archive_begin(path, &archive, err) != TXM_OK)
+        return err->status;
+    for (size_t i = 0; i <= listing->count && !err->status; i++) {
+        const txm_listed *item = i ? &listing->items[i - 1] : NULL;
+        txm_listed_bytes bytes;
+        struct stat st;
+        txm_say_progress("storing", i, listing->count + 1);
+        if (item && !item->file->there)
+            continue;
+        if (item && !strcmp(item->path, manifest))
+            txm_fail(err, TXM_STATUS_USAGE, "%s: has the name of the manifest in the archive; rename it",
+                     item->file->path);
+        else if (item && stat(item->file->path, &st) != 0)
+            txm_fail_errno(err, errno, "%s: cannot be examined", item->file->path);
+        else if (item &&
+                 txm_archive_file(archive, item->path, (uint64_t)st.st_size, st.st_mtim.tv_sec, err) == TXM_OK &&
+                 txm_listed_read(listing, item, store_piece, archive, &bytes, err) == TXM_OK &&
+                 bytes.time != (int64_t)st.st_mtim.tv_sec)
+            txm_fail(err, TXM_STATUS_CHANGED, "%s: changed while it was read", item->file->path);
+        if (item && !err->status && !txm_archive_keeps(bytes.time) && !odd_times++)
+            odd = item;
+        char *line = err->status ? NULL
+                                 : txm_json_take(item ? txm_listed_json(item, &bytes)
+                                                      : txm_listing_head(listing, "manifest", needed));
+        if (!err->status && (!line || !txm_bytes_puts(&lines, line) || !txm_bytes_add(&lines, "\n", 1)))
+            txm_no_memory(err, path);
+        free(line);
+    }
+    if (!err->status &&
+        txm_archive_file(archive, manifest, lines.size, (int64_t)txm_clock_today().tv_sec, err) == TXM_OK)
+        txm_archive_data(archive, lines.data, lines.size);
+    if (err->status)
+        txm_archive_abort(&archive);
+    else if (txm_archive_commit(&archive, err) == TXM_OK && odd)
+        txm_say(TXM_SAY_WARNING,
+                "%s: zip has no times before 1980, and programs read those after 2037 in different ways; of %zu file%s "
+                "only the manifest has the right one: 'txmill restore txmill.manifest' sets it",
+                odd->file->path, odd_times, odd_times == 1 ? "" : "s");
+    txm_bytes_free(&lines);
     return err->status;
 }

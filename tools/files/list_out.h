@@ -52,5 +52,7 @@ cJSON *txm_listing_head(const txm_listing *listing, const char *type, const txm_
 cJSON *txm_listed_json(const txm_listed *item, const txm_listed_bytes *bytes);
 /* Reads all files, and prints or writes them; `manifest` has only those that are there. */
 txm_status txm_listing_json(const txm_listing *listing, const txm_needed *needed, txm_error *err);
+/* Stores all files that are there in a zip archive, with a manifest, which is called txmill.manifest. */
+txm_status txm_listing_zip(const txm_listing *listing, const txm_needed *needed, const char *path, txm_error *err);
 txm_status txm_listing_manifest(const txm_listing *listing, const txm_needed *needed, const char *path, txm_error *err);
 #endif

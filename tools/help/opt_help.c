@@ -110,6 +110,8 @@ static void print_examples(FILE *out, const char *command)
         {"view", {"view wood.png", "view --html page.html textures"}},
         {"verify", {"verify textures", "verify --deep wood.png"}},
         {"refresh", {"refresh textures", "refresh shot10.blend"}},
+        {"files", {"files --root /film shot10.blend", "files --zip shot10.zip shot10.blend"}},
+        {"restore", {"restore film.manifest", "restore --root /render/film film.manifest"}},
         {"gc", {"gc textures", "gc --delete --older-than 30d textures"}},
         {"settings", {"settings", "settings textures/wood.png"}},
         {"watch", {"watch textures --preset pbr", "watch --settle 5 textures"}},

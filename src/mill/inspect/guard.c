@@ -19,6 +19,7 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/whole.h"
+#include "mill/write/archive.h"
 #include "txmill/format.h"
 #include "txmill/inspect.h"
 #include "txmill/out_file.h"
@@ -73,6 +74,7 @@ static txm_file_kind kind_of_head(const head *h, const char **noun)
     } kinds[] = {
         {"Ptex", 4, TXM_FILE_PTEX, "a Ptex file"},
         {"RIFF", 4, TXM_FILE_RIFF, "a RIFF file"},
+        {"PK\3\4", 4, TXM_FILE_PACKED, "a zip archive"},
         {"\x1F\x8B", 2, TXM_FILE_PACKED, "a gzip file"},
         {"\x28\xB5\x2F\xFD", 4, TXM_FILE_PACKED, "a zstd file"},
         {"<!doctype html", 14, TXM_FILE_PAGE, "an HTML page"},
@@ -174,6 +176,19 @@ static bool has_mark(const char *path, txm_output_kind kind)
     return holds(&h, TXM_PICTURE_MARK);
 }
 
+/* Programs that add files to an archive keep its comment, which then has another size. */
+static bool is_own_archive(const char *path)
+{
+    static _Thread_local head h;
+    struct stat st;
+    char comment[TXM_ARCHIVE_COMMENT_BYTES + 1];
+    read_head(path, true, &h);
+    if (stat(path, &st) != 0 || h.bytes < TXM_ARCHIVE_COMMENT_BYTES)
+        return false;
+    snprintf(comment, sizeof comment, TXM_ARCHIVE_COMMENT, (unsigned long long)st.st_size);
+    return !memcmp(h.data + h.bytes - TXM_ARCHIVE_COMMENT_BYTES, comment, TXM_ARCHIVE_COMMENT_BYTES);
+}
+
 /* Whether the file may be replaced by one of `kind`, because it is of that kind, or empty. Pictures, pages and plots
  * are replaced only if nobody has changed them since. */
 static txm_status is_of_kind(const char *path, txm_output_kind kind, bool *is, txm_error *err)
@@ -195,6 +210,9 @@ static txm_status is_of_kind(const char *path, txm_output_kind kind, bool *is, t
         break;
     case TXM_OUTPUT_TRACE:
         *is = begins(&h, "TXMTRACE", 8);
+        break;
+    case TXM_OUTPUT_ARCHIVE:
+        *is = is_own_archive(path);
         break;
     case TXM_OUTPUT_TABLE:
         *is = begins(&h, "# image\tpart\t", 13);
@@ -264,9 +282,10 @@ static const char *const wanted[] = {"a tx file",
                                      "a text of pixels",
                                      "a trace of tiles",
                                      "a table of tiles",
-                                     "a plot that txmill wrote"};
-static const char *const examples[] = {"wood.tx",  "picture.png",  "page.html", "run.jsonl",
-                                       "tile.txt", "render.trace", "tiles.tsv", "plot.svg"};
+                                     "a plot that txmill wrote",
+                                     "an archive that txmill wrote"};
+static const char *const examples[] = {"wood.tx",      "picture.png", "page.html", "run.jsonl", "tile.txt",
+                                       "render.trace", "tiles.tsv",   "plot.svg",  "shot10.zip"};
 
 /* The usual cause is `--log *.png` or the like: the output's name was left out, and the shell put an image in its
  * place. The message says so, with an example of the right form. */

@@ -18,6 +18,7 @@
 #include "mill/write/seal.h"
 #include "tile/name/name.h"
 #include "tile/reader/blender_format.h"
+#include "txmill/archive.h"
 #include "txmill/out_file.h"
 #include "util_check.h"
 
@@ -453,6 +454,51 @@ START_TEST(test_seals)
 }
 END_TEST
 
+/* ---- archives --------------------------------------------------------------------------------------------------- */
+
+/* cli_files.sh has whole archives; here are more files than the fields of plain zip can count, and what fails. */
+START_TEST(test_archives)
+{
+    static const char check[] = "import sys, zipfile; z = zipfile.ZipFile('%s'); n = z.namelist(); "
+                                "sys.exit(len(n) != 66000 or n[65999] != 'd/65999' or z.read('d/65999') != b'x')";
+    char path[300], name[32], text[600];
+    txm_archive *a = NULL;
+    txm_error err = {0};
+    snprintf(path, sizeof path, "%s/a.zip", dir);
+    ck_assert_int_eq(txm_archive_begin(path, &a, NULL), TXM_OK);
+    for (int i = 0; i < 66000; i++) {
+        snprintf(name, sizeof name, "d/%d", i);
+        ck_assert_int_eq(txm_archive_file(a, name, 1, i * 60000LL, NULL), TXM_OK);
+        txm_archive_data(a, "x", 1);
+    }
+    ck_assert_int_eq(txm_archive_commit(&a, NULL), TXM_OK);
+    snprintf(text, sizeof text, "python3 -SEc \"");
+    snprintf(text + strlen(text), sizeof text - strlen(text), check, path);
+    ck_assert_int_eq(system(strcat(text, "\"")), 0);
+    ck_assert(txm_archive_keeps(1e9) && !txm_archive_keeps(0) && !txm_archive_keeps(1LL << 40));
+    /* A file that is longer or shorter than was said, and a name that is too long. */
+    struct stat before, after;
+    ck_assert_int_eq(stat(path, &before), 0);
+    for (int bytes = 0; bytes <= 2; bytes += 2) {
+        ck_assert_int_eq(txm_archive_begin(path, &a, &err), TXM_OK);
+        ck_assert_int_eq(txm_archive_file(a, "b", 1, 0, &err), TXM_OK);
+        txm_archive_data(a, "xy", (size_t)bytes);
+        ck_assert_int_eq(txm_archive_commit(&a, &err), TXM_STATUS_CHANGED);
+        ck_assert_ptr_null(a);
+    }
+    char *longest = calloc(1, 70000);
+    ck_assert_int_eq(txm_archive_begin(path, &a, &err), TXM_OK);
+    ck_assert_int_eq(txm_archive_file(a, memset(longest, 'n', 69999), 1, 0, &err), TXM_STATUS_TOO_LARGE);
+    txm_archive_abort(&a);
+    txm_archive_abort(&a);
+    free(longest);
+    ck_assert_int_eq(stat(path, &after), 0);
+    ck_assert(before.st_ino == after.st_ino && before.st_size == after.st_size);
+    snprintf(path, sizeof path, "%s/none/a.zip", dir);
+    ck_assert_int_eq(txm_archive_begin(path, &a, &err), TXM_STATUS_NOT_FOUND);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cache");
@@ -460,7 +506,7 @@ int main(void)
     add_tests(names, test_golden_names, test_places, test_equiangular, test_format_versions, test_parse_names);
     tcase_add_checked_fixture(publish, make_dir, remove_dir);
     add_tests(publish, test_publish, test_abort, test_unique_temporaries, test_long_name, test_long_name_utf8,
-              test_refusals, test_denied, test_abort_all, test_lost_temporary);
+              test_refusals, test_denied, test_abort_all, test_lost_temporary, test_archives);
     add_tests(add_case(suite, "seals"), test_seals);
     return run_suite(suite);
 }
