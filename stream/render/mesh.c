@@ -13,38 +13,98 @@
 
 enum { MAX_MAPS = 64 };
 
-/* Counts the triangles, then cuts the quads. */
-static txm_status take_polygons(stm_scene_mesh *mesh, const txm_mesh *read, txm_error *err)
+/* ---- polygons ---------------------------------------------------------------------------------------------------- */
+
+/* Polygons of more than four corners are always cut into quads: one for each corner, up to the middles of its edges and
+ * the centre of the polygon. `all`: those of three corners, too, as Ptex files of quads do. */
+static bool is_cut(uint32_t corners, bool all)
+{
+    return corners > 4 || (all && corners != 4);
+}
+
+/* The arrays of values of vertices, by number: positions, normals, maps; and how many values a vertex has there. */
+static float **vertex_values(stm_scene_mesh *mesh, size_t number, size_t *n)
+{
+    *n = number < 2 ? 3 : 2;
+    return number == 0 ? &mesh->positions : number == 1 ? &mesh->normals : &mesh->maps[number - 2].uv;
+}
+
+/* Counts polygons, quads and the vertices that cutting needs, and makes room. */
+static txm_status count_polygons(stm_scene_mesh *mesh, const txm_mesh *read, bool cut, txm_error *err)
 {
     uint32_t count;
-    mesh->polygon_count = txm_mesh_polygon_count(read);
-    for (size_t i = 0; i < mesh->polygon_count; i++) {
-        txm_mesh_polygon(read, (uint32_t)i, &count);
-        if (count > 4)
-            return stm_fail(err, TXM_STATUS_CORRUPT, "%s: face %zu has %u corners: only triangles and quads are read",
-                            mesh->path, i, count);
-        mesh->quad_count += count == 4;
+    size_t vertices = mesh->given_count = mesh->vertex_count;
+    for (uint32_t i = 0; i < txm_mesh_polygon_count(read); i++) {
+        txm_mesh_polygon(read, i, &count);
+        const size_t quads = is_cut(count, cut) ? count : count == 4;
+        mesh->quad_count += quads;
+        mesh->polygon_count += quads ? quads : 1;
+        mesh->cut_count += count == 4 ? 1 : count;
+        vertices += is_cut(count, cut) ? count + 1 : 0;
     }
     mesh->triangle_count = mesh->polygon_count + mesh->quad_count;
-    if (mesh->triangle_count > UINT32_MAX || (mesh->quad_count && mesh->polygon_count >> STM_POLYGON_BITS))
+    if (mesh->triangle_count > UINT32_MAX || vertices > UINT32_MAX ||
+        (mesh->quad_count && mesh->polygon_count >> STM_POLYGON_BITS))
         return stm_fail(err, TXM_STATUS_CORRUPT, "%s: too many faces: %zu", mesh->path, mesh->polygon_count);
     mesh->corners = stm_calloc(mesh->triangle_count + 1, 3 * sizeof *mesh->corners);
     mesh->polygons = mesh->quad_count ? stm_calloc(mesh->triangle_count + 1, sizeof *mesh->polygons) : NULL;
     if (!mesh->corners || (mesh->quad_count && !mesh->polygons))
         return stm_no_memory(err, mesh->path);
-    uint32_t *out = mesh->corners;
-    for (size_t i = 0, triangle = 0; i < mesh->polygon_count; i++) {
-        const uint32_t *corners = txm_mesh_polygon(read, (uint32_t)i, &count);
-        for (size_t part = 0; part < count - 2; part++, triangle++, out += 3) {
-            out[0] = corners[0];
-            out[1] = corners[part + 1];
-            out[2] = corners[part + 2];
-            if (mesh->polygons)
-                mesh->polygons[triangle] = (uint32_t)i | (count == 4 ? (uint32_t)(part + 1) << STM_POLYGON_BITS : 0);
-        }
+    for (size_t i = 0; vertices > mesh->given_count && i < mesh->map_count + 2; i++) {
+        size_t n;
+        float **values = vertex_values(mesh, i, &n);
+        float *more = *values ? realloc(*values, (vertices + 1) * n * sizeof **values) : NULL;
+        if (*values && !more)
+            return stm_no_memory(err, mesh->path);
+        *values = *values ? more : NULL;
     }
     return TXM_OK;
 }
+
+/* Adds a vertex in the middle of others. */
+static uint32_t add_middle(stm_scene_mesh *mesh, const uint32_t *of, uint32_t count)
+{
+    for (size_t i = 0; i < mesh->map_count + 2; i++) {
+        size_t n;
+        float *values = *vertex_values(mesh, i, &n);
+        for (size_t k = 0; values && k < n; k++) {
+            double sum = 0;
+            for (uint32_t c = 0; c < count; c++)
+                sum += (double)values[of[c] * n + k];
+            values[mesh->vertex_count * n + k] = (float)(sum / count);
+        }
+    }
+    return (uint32_t)mesh->vertex_count++;
+}
+
+/* Makes triangles, and vertices if polygons are cut. */
+static void take_polygons(stm_scene_mesh *mesh, const txm_mesh *read, bool cut)
+{
+    uint32_t *out = mesh->corners, count;
+    size_t triangle = 0, polygon = 0;
+    for (uint32_t i = 0; i < txm_mesh_polygon_count(read); i++) {
+        const uint32_t *corners = txm_mesh_polygon(read, i, &count);
+        const uint32_t middles = (uint32_t)mesh->vertex_count, centre = middles + count;
+        const uint32_t quads = is_cut(count, cut) ? count : 1;
+        for (uint32_t k = 0; quads > 1 && k < count; k++)
+            add_middle(mesh, (const uint32_t[]){corners[k], corners[(k + 1) % count]}, 2);
+        if (quads > 1)
+            add_middle(mesh, corners, count);
+        for (uint32_t k = 0; k < quads; k++, polygon++) {
+            const uint32_t quad[] = {corners[k], middles + k, centre, middles + (k + count - 1) % count};
+            const uint32_t *of = quads > 1 ? quad : corners, sides = quads > 1 ? 4 : count;
+            for (uint32_t part = 0; part < sides - 2; part++, triangle++, out += 3) {
+                out[0] = of[0];
+                out[1] = of[part + 1];
+                out[2] = of[part + 2];
+                if (mesh->polygons)
+                    mesh->polygons[triangle] = (uint32_t)polygon | (sides == 4 ? (part + 1) << STM_POLYGON_BITS : 0);
+            }
+        }
+    }
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 /* Copies `n` properties of each vertex to a new array; *out is NULL if vertices lack one. False: no memory. */
 static bool take_values(const stm_scene_mesh *mesh, const txm_mesh *read, const char *properties, size_t n, float **out)
@@ -81,7 +141,7 @@ static bool take_maps(stm_scene_mesh *mesh, const txm_mesh *read)
 }
 
 /* What was taken before a failure stays in `mesh`, and is freed with the scene. */
-txm_status stm_mesh_read(stm_scene_mesh *mesh, txm_error *err)
+txm_status stm_mesh_read(stm_scene_mesh *mesh, bool cut, txm_error *err)
 {
     txm_mesh *read = NULL;
     txm_status status = txm_mesh_open(mesh->path, &read, err);
@@ -94,7 +154,23 @@ txm_status stm_mesh_read(stm_scene_mesh *mesh, txm_error *err)
     else if (!mesh->positions)
         status = stm_fail(err, TXM_STATUS_CORRUPT, "%s: the mesh has no vertices", mesh->path);
     else
-        status = take_polygons(mesh, read, err);
+        status = count_polygons(mesh, read, cut, err);
+    if (status == TXM_OK)
+        take_polygons(mesh, read, cut);
     txm_mesh_close(&read);
     return status;
+}
+
+void stm_mesh_empty(stm_scene_mesh *mesh)
+{
+    for (size_t i = 0; i < mesh->map_count; i++) {
+        free(mesh->maps[i].name);
+        free(mesh->maps[i].uv);
+    }
+    free(mesh->maps);
+    free(mesh->positions);
+    free(mesh->normals);
+    free(mesh->corners);
+    free(mesh->polygons);
+    *mesh = (stm_scene_mesh){.name = mesh->name, .path = mesh->path};
 }

@@ -28,18 +28,10 @@ stm_render_scene *stm_scene_new(void)
     return scene;
 }
 
-/* Frees whatever was read; the mesh itself is an item of the scene's array. */
+/* The mesh itself is an item of the scene's array. */
 static void free_mesh(stm_scene_mesh *mesh)
 {
-    for (size_t i = 0; i < mesh->map_count; i++) {
-        free(mesh->maps[i].name);
-        free(mesh->maps[i].uv);
-    }
-    free(mesh->maps);
-    free(mesh->positions);
-    free(mesh->normals);
-    free(mesh->corners);
-    free(mesh->polygons);
+    stm_mesh_empty(mesh);
     free(mesh->name);
     free(mesh->path);
 }

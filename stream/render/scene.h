@@ -93,6 +93,9 @@ typedef struct stm_scene_mesh {
     size_t vertex_count, triangle_count;
     uint32_t *polygons; /* stm_polygon_of for each triangle; NULL: each is a polygon of its own */
     size_t polygon_count, quad_count;
+    size_t cut_count;                   /* polygons if all that are not quads are cut into quads around their centre */
+    size_t given_count;                 /* vertices in the file; those after them were made by cutting */
+    const stm_scene_image *subfaces_of; /* the Ptex file whose subfaces were found to be those of the mesh */
     stm_uv_map *maps;
     size_t map_count;
 } stm_scene_mesh;
@@ -191,8 +194,11 @@ txm_status stm_scene_parse(stm_render_scene *scene, const char *name, const char
 /* Fills in the tiles of a UDIM set whose files exist. NOT_FOUND if there are none. */
 txm_status stm_scene_find_udims(stm_scene_image *image, txm_error *err);
 
-/* Reads a mesh; `mesh` must have its name and path. */
-txm_status stm_mesh_read(stm_scene_mesh *mesh, txm_error *err);
+/* Reads a mesh; `mesh` must have its name and path. Polygons of more than four corners are cut into quads around their
+ * centre; `cut`: all that are not quads are. */
+txm_status stm_mesh_read(stm_scene_mesh *mesh, bool cut, txm_error *err);
+/* Frees everything but the name and the path. */
+void stm_mesh_empty(stm_scene_mesh *mesh);
 
 /* The longest chain of textures of a material in which each depends on the previous one; 0: there is none. */
 uint32_t stm_scene_depth(const stm_render_scene *scene);

@@ -339,7 +339,7 @@ static void read_mesh(parser *p)
     mesh->name = stm_define_name(&p->words, 's', (uint32_t)scene->mesh_count - 1);
     mesh->path = take_path(p);
     txm_error own = {0};
-    if (!p->words.failed && stm_mesh_read(mesh, &own))
+    if (!p->words.failed && stm_mesh_read(mesh, false, &own))
         stm_words_fail_as(&p->words, &own);
 }
 
@@ -527,7 +527,27 @@ static void read_header(parser *p)
         stm_words_fail(&p->words, TXM_STATUS_NEWER, "scenes of version %u need a newer txmill", version);
 }
 
-/* Checks that a Ptex file has a face for each face of the object that uses the material. */
+/* If the polygons were cut, those made of one that is not a quad must be subfaces, and all others must not. */
+static void check_subfaces(parser *p, const stm_scene_image *image, stm_scene_mesh *mesh)
+{
+    if (mesh->vertex_count == mesh->given_count || mesh->subfaces_of == image)
+        return;
+    mesh->subfaces_of = image;
+    for (uint32_t t = 0; t < mesh->triangle_count && !p->words.failed; t++) {
+        unsigned part;
+        const uint32_t face = stm_polygon_of(mesh, t, &part);
+        const bool is_part = mesh->corners[3 * (size_t)t + 2] >= mesh->given_count;
+        if (is_part != ((txm_ptex_face_of(image->ptex, face)->flags & TXM_PTEX_SUBFACE) != 0))
+            stm_words_fail(
+                &p->words, TXM_STATUS_CORRUPT,
+                "%s: face %u is %s, but not in mesh %s: its polygons are in a different order than when it was "
+                "painted",
+                image->path, face, is_part ? "a whole quad" : "a part of a polygon that is not a quad", mesh->name);
+    }
+}
+
+/* Checks that a Ptex file has a face for each face of the object that uses the material. Polygons that are not quads
+ * are cut if the file has a face for each of their corners. */
 static void check_ptex_faces(parser *p, const stm_scene_object *object, const stm_scene_material *m)
 {
     const stm_scene_material *all = p->scene->materials;
@@ -540,8 +560,16 @@ static void check_ptex_faces(parser *p, const stm_scene_object *object, const st
         if (!image->pages)
             continue;
         const txm_ptex_info *file = txm_ptex_info_of(image->ptex);
-        const stm_scene_mesh *mesh = object->kind == STM_OBJECT_INSTANCE ? &p->scene->meshes[object->mesh] : NULL;
+        stm_scene_mesh *mesh = object->kind == STM_OBJECT_INSTANCE ? &p->scene->meshes[object->mesh] : NULL;
         const bool quads = file->mesh == TXM_PTEX_QUADS;
+        txm_error own = {0};
+        if (mesh && quads && mesh->quad_count != mesh->polygon_count && mesh->cut_count == file->faces) {
+            stm_mesh_empty(mesh);
+            if (stm_mesh_read(mesh, true, &own))
+                stm_words_fail_as(&p->words, &own);
+        }
+        if (p->words.failed)
+            return;
         if (!mesh)
             stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s: a Ptex file needs a mesh: material %s is on a shape",
                            image->path, m->name);
@@ -550,6 +578,8 @@ static void check_ptex_faces(parser *p, const stm_scene_object *object, const st
                            "%s: its %u faces are %s, but mesh %s has %zu faces, of which %zu are quads", image->path,
                            file->faces, txm_ptex_mesh_name(file->mesh), mesh->name, mesh->polygon_count,
                            mesh->quad_count);
+        else
+            check_subfaces(p, image, mesh);
     }
 }
 
@@ -585,8 +615,11 @@ txm_status stm_scene_parse(stm_render_scene *scene, const char *name, const char
     if (!p.words.failed && !scene->object_count && scene->world.image == STM_SCENE_NONE)
         stm_words_fail(&p.words, TXM_STATUS_CORRUPT,
                        "the scene has no geometry: no quad, sphere or instance, and no world with an image");
-    for (size_t i = 0; i < scene->object_count && !p.words.failed; i++)
-        check_ptex_faces(&p, &scene->objects[i], &scene->materials[scene->objects[i].material]);
+    /* The second time for objects before the one whose Ptex file had their mesh cut. */
+    for (size_t i = 0; i < 2 * scene->object_count && !p.words.failed; i++) {
+        const stm_scene_object *o = &scene->objects[i % scene->object_count];
+        check_ptex_faces(&p, o, &scene->materials[o->material]);
+    }
     stm_words_free(&p.words);
     return p.words.failed ? (err ? err->status : TXM_STATUS_CORRUPT) : TXM_OK;
 }

@@ -278,6 +278,57 @@ space 'ACEScg' is not a colour space for Ptex files
 gone gone.ptx
 EOF
 
+# ---- polygons of subfaces in scenes ------------------------------------------------------------------------------------
+
+# Polygons are cut around their centre, at coordinates that are exact, so a mesh that is already cut looks the same.
+mkdir whole cut order plain
+python3 - <<'EOF'
+def ply(path, faces):
+    with open(path, "w") as o:
+        o.write(f"ply\nformat ascii 1.0\nelement vertex {sum(map(len, faces))}\nproperty float x\nproperty float y\n"
+                f"property float z\nelement face {len(faces)}\nproperty list uchar int vertex_indices\nend_header\n")
+        for f in faces:
+            o.writelines(f"{x} {y} 0\n" for x, y in f)
+        at = 0
+        for f in faces:
+            print(len(f), *range(at, at + len(f)), file=o)
+            at += len(f)
+def moved(f, n):
+    return [(x + 8 * (n % 4), y + 8 * (n // 4)) for x, y in f]
+def cut(f):
+    n = len(f)
+    middle = [tuple((a + b) / 2 for a, b in zip(f[k], f[(k + 1) % n])) for k in range(n)]
+    centre = tuple(sum(c) / n for c in zip(*f))
+    return [f] if n == 4 else [[f[k], middle[k], centre, middle[k - 1]] for k in range(n)]
+quad, three, five = [(0, 0), (6, 0), (6, 6), (0, 6)], [(0, 0), (6, 0), (0, 6)], [(2, 0), (6, 0), (8, 3), (4, 6), (0, 1)]
+whole = [moved(f, i) for i, f in enumerate([quad] * 5 + [three, three, quad, five, quad])]
+ply("whole/m.ply", whole)
+ply("cut/m.ply", [q for f in whole for q in cut(f)])
+ply("order/m.ply", whole[::-1])
+ply("plain/m.ply", [five])
+scene = """txmill-scene 1
+size 64 64
+camera orthographic half 16 16 shift 0 0 clip 0.1 100 to-world 1 0 0 15 0 1 0 12 0 0 1 2
+material "a" emission 1 1 1
+mesh "m" "m.ply"
+instance "m" "a" 1 0 0 0 0 1 0 0 0 0 1 0
+"""
+texture = 'ptex "p" "../disney/sub_u8_mixed.ptx" colorspace "sRGB"\ntexture "a" "p" input "Base Color"\n'
+for folder in ("whole", "cut", "order", "plain"):
+    lines = scene if folder == "plain" else scene.replace('mesh "m"', texture + 'mesh "m"', 1)
+    open(folder + "/scene.txt", "w").write(lines)
+EOF
+cp -r "$TXM_TESTDATA/ptex/disney" .
+for scene in whole cut plain; do
+  txm stream render $scene --samples 2 -o $scene.ppm
+  check "subfaces-$scene" rc_is 0
+done
+check subfaces-equal cmp whole.ppm cut.ppm
+check subfaces-seen python3 -c 'import sys; sys.exit(len(set(open("whole.ppm", "rb").read()[-12288:])) < 50)'
+check subfaces-polygon python3 -c 'import sys; sys.exit(max(open("plain.ppm", "rb").read()[-12288:]) < 200)'
+txm stream render order --samples 2 -o order.ppm
+check subfaces-order eval 'rc_is 3 && says "its polygons are in a different order than when it was painted"'
+
 # ---- lists that deflate has shrunk a thousand times ------------------------------------------------------------------------
 python3 - <<'PY'
 import struct, zlib
