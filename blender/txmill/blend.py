@@ -104,7 +104,8 @@ def left_out():
     reasons = []
     for image in node_images():
         if image.packed_files:
-            reasons.append((image.name, "packed into the .blend file"))
+            reasons.append((image.name, "packed into the library %s" % os.path.basename(image.library.filepath) if image.library else
+                            "packed into the .blend file"))
         elif image.is_dirty:
             reasons.append((image.name, "changed and not saved"))
         elif image.source == "GENERATED":

@@ -4,7 +4,7 @@ import os
 
 import bpy
 
-from . import jobs, preferences, status
+from . import jobs, packing, preferences, status
 
 ROWS = 8  # image files that are listed
 
@@ -72,6 +72,10 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
             rest = sum(max(0, len(rows) - ROWS) for rows in (wanting, now.lost, now.left_out))
             if rest:
                 column.label(text="and %d more" % rest)
+        if any(reason.startswith("packed") for _, reason in now.left_out) or packing.unpacked():
+            row = layout.row(align=True)
+            row.operator("txmill.unpack", text="Unpack Images")
+            row.operator("txmill.pack")
 
 
 def register():

@@ -782,6 +782,85 @@ def export_gaps(folder):
         check("gaps-named: %s" % what.partition(" is left out")[0], what in text, (result, text))
 
 
+def unpacked_and_packed(folder):
+    """Packed images get files beside the scene, and tx files; no other file is lost, and Pack Again undoes it."""
+    top = os.path.join(folder, "unpack")
+    scenes.empty()
+    scenes.shown("in the library", scenes.load(scenes.picture(os.path.join(top, "library.png"), seed=5)))
+    bpy.data.images[-1].pack()
+    library = scenes.save(os.path.join(top, "library.blend"))
+    scenes.empty()
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(top, "scene.blend"))
+    result, text = printed(bpy.ops.txmill.unpack)
+    check("unpack-nothing", result == {"CANCELLED"} and "No image of a shader is packed" in text, (result, text))
+    packed = [scenes.load(scenes.picture(os.path.join(top, where, "wood.png"), seed=n)) for n, where in enumerate(("one", "two", "three"))]
+    for tile in (1001, 1002):
+        scenes.picture(os.path.join(top, "set", "brick.%d.png" % tile), seed=tile)
+    tiled = scenes.load(os.path.join(top, "set", "brick.1001.png"), source="TILED")
+    tiled.tiles.new(1002)
+    tiled.filepath = os.path.join(top, "set", "brick.<UDIM>.png")
+    drawn = bpy.data.images.new("drawn: \xe4", 16, 16)
+    drawn.pixels[0] = 0.25
+    dirty = scenes.load(scenes.picture(os.path.join(top, "dirty.png"), seed=9))
+    for image in (*packed, tiled, drawn, dirty):
+        image.pack()
+    dirty.pixels[0] = 1 - dirty.pixels[0]
+    with bpy.data.libraries.load(library, link=True) as (_, into):
+        into.materials = ["in the library"]
+    scenes.plane("linked", into.materials[0], 5, 1)
+    for index, image in enumerate((*packed, tiled, drawn, dirty)):
+        scenes.shown("p%d" % index, image, index)
+    scenes.picture(os.path.join(top, "textures", "wood.001.png"), seed=77)  # of another image, in the way
+    foreign = open(os.path.join(top, "textures", "wood.001.png"), "rb").read()
+    os.link(os.path.join(top, "three", "wood.png"), os.path.join(top, "textures", "wood.002.png"))  # it is there already
+    before = {image.name: (image.filepath_raw, [file.filepath for file in image.packed_files], list(image.pixels)[:64]) for image in (*packed, tiled, drawn)}
+    gain = part("packing").gain(part("packing").packed()[0])
+    check("unpack-gain", gain[0].startswith("5 packed images have no tx files") and "0 MB" in gain[0] and gain[2].endswith("unpack/textures"), gain)
+    bpy.ops.wm.save_mainfile()
+    result, text = printed(bpy.ops.txmill.unpack)
+    check("unpack", result == {"FINISHED"} and "5 images unpacked" in text, (result, text))
+    check("unpack-names-library", "library.png: packed into the library library.blend: unpack it there" in text, text)
+    check("unpack-names-dirty", "dirty.png: packed, and changed since" in text and dirty.packed_files, text)
+    names = sorted(os.path.basename(bpy.path.abspath(image.filepath)) for image in packed)
+    check("unpack-files", names == ["wood.002.png", "wood.003.png", "wood.png"] and
+          not any(image.packed_files for image in (*packed, tiled, drawn)), names)
+    check("unpack-keeps-others", open(os.path.join(top, "textures", "wood.001.png"), "rb").read() == foreign)
+    check("unpack-tiles", os.path.basename(tiled.filepath) == "brick.<UDIM>.png" and all(
+        os.path.exists(os.path.join(top, "textures", "brick.%d.png" % tile)) for tile in (1001, 1002)), tiled.filepath)
+    check("unpack-drawn", drawn.filepath.endswith(".png") and os.path.exists(bpy.path.abspath(drawn.filepath)), drawn.filepath)
+    check("unpack-pixels", all(list(image.pixels)[:64] == before[image.name][2] for image in (*packed, tiled, drawn)))
+    bpy.ops.wm.save_mainfile()
+    _, text = printed(bpy.ops.txmill.make)
+    made = scenes.tx_files(os.path.join(top, "textures"))
+    check("unpack-tx-files", len(made) == 6 and "6 tx files made" in text, (sorted(made), text))
+    result, text = printed(bpy.ops.txmill.pack)
+    check("pack", result == {"FINISHED"} and "5 images packed again" in text and all(image.packed_files for image in (*packed, tiled, drawn)), (result, text))
+    after = {image.name: (image.filepath_raw, [file.filepath for file in image.packed_files], list(image.pixels)[:64]) for image in (*packed, tiled, drawn)}
+    check("pack-as-before", after == before, [(before[name][:2], after[name][:2]) for name in after if after[name] != before[name]])
+    check("pack-leaves-files", os.path.exists(os.path.join(top, "textures", "wood.png")))
+    result, text = printed(bpy.ops.txmill.pack)
+    check("pack-nothing", result == {"CANCELLED"} and "Unpack has written no image" in text, (result, text))
+    result, text = printed(bpy.ops.txmill.unpack)
+    check("unpack-again", result == {"FINISHED"} and sorted(os.listdir(os.path.join(top, "textures"))).count("wood.004.png") == 0, os.listdir(os.path.join(top, "textures")))
+    bpy.ops.txmill.pack()
+    names = [image.name for image in (*packed, tiled, drawn)]
+    bpy.ops.ed.undo_push(message="packed")
+    bpy.ops.txmill.unpack()
+    bpy.ops.ed.undo_push(message="unpacked")
+    bpy.ops.ed.undo()
+    images = [bpy.data.images[name] for name in names]
+    check("unpack-undone", all(image.packed_files for image in images) and not part("packing").unpacked(), [image.filepath for image in images])
+    bpy.ops.txmill.unpack()
+    packed = images[:3]
+    check("unpack-after-undo", not any(image.packed_files for image in images) and len(part("packing").unpacked()) == 5)
+    os.rename(bpy.path.abspath(packed[0].filepath), os.path.join(top, "gone.png"))
+    try:
+        result, text = printed(bpy.ops.txmill.pack)
+    except RuntimeError as error:
+        text = str(error)
+    check("pack-missing-file", packed[0].name in text and not packed[0].packed_files and packed[1].packed_files, text)
+
+
 def wheel_missing(folder):
     """Where Blender could not unpack the wheel, the extension says so, and is whole again when it could."""
     import addon_utils
@@ -807,7 +886,7 @@ def wheel_missing(folder):
 
 def main():
     folder = sys.argv[sys.argv.index("--") + 1]
-    for test in (alone, wheel_missing, odd_names, read_only, make_and_explain, unsaved_and_working_space, setting_wrong, before_render, cancel, program_missing, odd_programs, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
+    for test in (alone, wheel_missing, odd_names, read_only, make_and_explain, unsaved_and_working_space, setting_wrong, before_render, cancel, program_missing, odd_programs, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, unpacked_and_packed, export_gaps):
         test(folder)
     # The render that follows runs in another Blender.
     part("preferences").get().before_render = True

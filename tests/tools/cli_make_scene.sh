@@ -44,8 +44,9 @@ check packed-exit rc_is 0
 check packed-warns says "3 packed images are left out; --packed DIR unpacks and converts them"
 txm make -q --dry-run --packed "$work/unpacked" "$scenes/packed.blend"
 check packed-dry-run test ! -e "$work/unpacked"
-txm make -q --packed "$work/unpacked" "$scenes/packed.blend"
+txm make --packed "$work/unpacked" "$scenes/packed.blend"
 check unpacked-exit rc_is 0
+check unpacked-says says "once it loads the images from $work/unpacked: give --packed $scenes/textures instead, then in Blender choose File > External Data > Unpack Resources > Use Files in Current Directory, and save"
 check unpacked cmp "$work/unpacked/brick.1012.png" "$scenes/textures/brick.1012.png"
 check unpacked-converted test "$(find "$work/unpacked/blender_tx" -name '*.tx' | wc -l)" -eq 5
 # A scene from elsewhere may give packed files any name. Only files with names of images are written, and none that is

@@ -14,7 +14,9 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/path.h"
+#include "base/shell.h"
 #include "tools/list/list_scene.h"
 #include "tools/make/scene_folder.h"
 #include "tools/options/project.h"
@@ -142,6 +144,22 @@ static void say_left_out(const char *scene, size_t count, const char *const kind
     }
 }
 
+/* Blender's operator looks for files in the folder textures beside the scene, under the names that they have here. */
+static void say_how_to_use(const char *folder, const char *scene, size_t packed)
+{
+    char *beside = txm_path_dir(scene), *textures = beside ? txm_path_join(beside, "textures") : NULL;
+    char *word = txm_shell_path(textures ? textures : "textures");
+    const bool there = textures && txm_same_file(folder, textures);
+    txm_say(TXM_SAY_INFO,
+            "%s: the scene uses the tx files of %s packed image%s once it loads the images from %s: %s%s%sin Blender "
+            "choose File > External Data > Unpack Resources > Use Files in Current Directory, and save",
+            scene, packed == 1 ? "its" : "these", packed == 1 ? "" : "s", folder, there ? "" : "give --packed ",
+            there || !word ? "" : word, there ? "" : " instead, then ");
+    free(word);
+    free(textures);
+    free(beside);
+}
+
 static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
                               const txm_scene *opened, txm_error *err)
 {
@@ -185,6 +203,9 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
     if (!scenes->packed_folder && !scenes->packed && !scenes->unpacked) {
         say_left_out(scene, packed, (const char *const[]){"packed image is", "packed images are"},
                      "; --packed DIR unpacks and converts them");
+    }
+    if (scenes->packed_folder && packed) {
+        say_how_to_use(scenes->packed_folder, scene, packed);
     }
     say_left_out(scene, inside, (const char *const[]){"image inside the package is", "images inside the package are"},
                  ": Cycles does not look up tx files for them");
