@@ -427,6 +427,31 @@ TXM_API void txm_texel_decode(float decoded[256]);
 TXM_API void txm_texel_color(const txm_view *view, const txm_texel_place *at, int after, const float decoded[256],
                              float rgba[4]);
 
+/* Point samples of what is in memory, each in a texture of its own, as arrays of `count` elements. A sample takes the
+ * texel at its place in the level that its sampler chooses; with TXM_LEVEL_MODE_TRILINEAR it takes one in each of two
+ * levels, which are blended after both are decoded. Unless the filter is CLOSEST, the place is moved at random by up to
+ * half a texel along each axis, so that the mean over many samples is the linear filter. All other filters count as
+ * LINEAR. One by one such samples wait for memory most of the time; a batch of some hundreds hardly does. */
+typedef struct txm_texels {
+    size_t count;
+    const txm_sampler *samplers;
+    const uint32_t *how, *texture; /* index of the sampler of each sample; its texture */
+    const float *u, *v, *dudx, *dvdx, *dudy, *dvdy;
+    const float *decoded; /* the values of txm_texel_decode */
+    /* The state of Cycles' generator. After the level has been chosen, as in other lookups, a sample that is moved
+     * takes one step for u and one for v: the upper 24 bits of the state as a fraction, less 1/2, in texels, downwards
+     * in v. */
+    uint32_t *random;
+    float (*out)[4]; /* RGBA */
+    /* txm_lookup_result of each. MISS: a tile is not in memory, and nothing was requested. FAILURE: there is no such
+     * texture. The random state and the colour are then unchanged. A place that CLIP rejects is a HIT, clear, and
+     * leaves the random state unchanged, too. */
+    uint8_t *result;
+} txm_texels;
+
+/* Takes the samples and marks the tiles of those that hit. Returns the number of texels that these read. */
+TXM_API uint64_t txm_texels_n(const txm_view *view, const txm_texels *batch);
+
 /* ---- textures in memory ------------------------------------------------------------------------------------------ */
 
 /* Tx files whose tiles stay in memory once they are loaded, for tools, tests and small scenes. Nothing may be added or

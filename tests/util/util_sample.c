@@ -414,6 +414,145 @@ static int compare_one(const txm_sample_ops *ops, const sample_view *v, const tx
     return 1;
 }
 
+/* A point sample as a renderer takes it by itself, from functions that all headers have. */
+static txm_lookup_result texels_one_by_one(const txm_view *view, const txm_sampler *how, uint32_t texture,
+                                           txm_lookup at, const float decoded[256], uint32_t *random, float out[4],
+                                           uint64_t *texels)
+{
+    if (texture < view->texture_count && view->textures[texture].udim_rows) {
+        const txm_view_texture *set = &view->textures[texture];
+        const uint32_t number = txm_udim_of(&at.u, &at.v);
+        texture = number && number - 1001 < 10 * set->udim_rows ? view->udims[set->first + number - 1001] : 99;
+    }
+    if (texture >= view->texture_count)
+        return TXM_LOOKUP_FAILURE;
+    const txm_view_texture *t = &view->textures[texture];
+    const txm_extension along_u = TXM_EXTENSION_U(t->extension), along_v = TXM_EXTENSION_V(t->extension);
+    float u = at.u - at.u == 0.0f ? at.u : 0.0f, v = at.v - at.v == 0.0f ? at.v : 0.0f, move[2] = {0.0f, 0.0f};
+    if (!txm_extension_wrap(along_u, &u) | !txm_extension_wrap(along_v, &v)) {
+        memset(out, 0, 4 * sizeof *out);
+        return TXM_LOOKUP_HIT;
+    }
+    uint32_t after = *random;
+    const uint32_t last = (how->rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1u;
+    const float level = txm_level_of(t->width, t->height, how, &at, &after);
+    const uint32_t low = level >= (float)last ? last : level > 0.0f ? (uint32_t)level : 0;
+    const float blend = how->mode == TXM_LEVEL_MODE_TRILINEAR && level > 0.0f && low < last ? level - (float)low : 0.0f;
+    for (int i = 0; how->filter != TXM_FILTER_CLOSEST && i < 2; i++) {
+        after = 1103515245u * after + 12345u;
+        move[i] = (float)(after >> 8) / 16777216.0f - 0.5f;
+    }
+    float colors[2][4] = {{0.0f}};
+    txm_texel_place found[2];
+    uint32_t count = 0, which[2] = {0, 0};
+    for (uint32_t k = 0; k < (blend > 0.0f ? 2u : 1u); k++) {
+        const uint32_t w = txm_level_size(t->width, low + k), h = txm_level_size(t->height, low + k);
+        const int32_t x = txm_extension_pixel(along_u, (int32_t)txm_floor(u * (float)w + move[0]), (int32_t)w);
+        const int32_t y = txm_extension_pixel(along_v, (int32_t)txm_floor((1.0f - v) * (float)h + move[1]), (int32_t)h);
+        const uint32_t across = (w + (1u << t->tile_shift) - 1) >> t->tile_shift;
+        if (x < 0 || y < 0)
+            continue;
+        uint32_t number = t->first;
+        if (t->tile_shift != TXM_SHIFT_PACKED)
+            number +=
+                t->level_first[low + k] + ((uint32_t)y >> t->tile_shift) * across + ((uint32_t)x >> t->tile_shift);
+        const uint32_t slot = txm_view_slot(view, number);
+        if (slot >= TXM_SLOT_STATES)
+            return TXM_LOOKUP_MISS;
+        which[count] = k;
+        found[count++] = (txm_texel_place){t, low + k, (uint32_t)x, (uint32_t)y, number, slot};
+    }
+    for (uint32_t k = 0; k < count; k++)
+        txm_texel_color(view, &found[k], how->after, decoded, colors[which[k]]);
+    for (int c = 0; c < 4; c++)
+        out[c] = blend > 0.0f ? colors[0][c] * (1.0f - blend) + colors[1][c] * blend : colors[0][c];
+    *random = after;
+    *texels += count;
+    return TXM_LOOKUP_HIT;
+}
+
+/* Point samples in batches of any length, of textures and samplers of all kinds, and of one kind as in most scenes. */
+static int compare_texels(const txm_sample_ops *ops, const sample_view *v, uint64_t *state)
+{
+    enum { ALL = 150, WAYS = 3 };
+    static float in[6][ALL], out[WAYS][ALL][4];
+    static uint32_t random[WAYS][ALL], how[ALL], texture[ALL];
+    static uint8_t result[WAYS][ALL];
+    txm_sampler samplers[3];
+    txm_tile_entry *tiles[WAYS];
+    uint64_t texels[WAYS] = {0};
+    float decoded[256];
+    const uint32_t mixed = sample_random(state) % 4, count = mixed ? 1 + sample_random(state) % ALL : ALL;
+    for (int i = 0; i < 3; i++) {
+        samplers[i] = i && mixed < 3 ? samplers[0] : sample_random_sampler(state);
+        samplers[i].after = (uint8_t)(sample_random(state) % 4);
+        samplers[i].filter = sample_random(state) % 3 ? TXM_FILTER_LINEAR : TXM_FILTER_CLOSEST;
+    }
+    txm_texel_decode(decoded);
+    for (uint32_t i = 0; i < count; i++) {
+        txm_lookup at = sample_random_lookup(state, v->texture.width, v->texture.height, 1);
+        how[i] = sample_random(state) % 3;
+        texture[i] = mixed < 2 || sample_random(state) % 8 ? 0 : 1 + sample_random(state) % 2;
+        if (texture[i] == 1)
+            into_set(state, &at.u, &at.v);
+        sample_give_level(state, &samplers[how[i]], &at);
+        in[0][i] = at.u, in[1][i] = at.v, in[2][i] = at.dudx, in[3][i] = at.dvdx, in[4][i] = at.dudy,
+        in[5][i] = at.dvdy;
+        random[0][i] = sample_random(state) % 8 ? sample_random(state) : 0;
+    }
+    memset(out, 0x55, sizeof out);
+    for (int way = 0; way < WAYS; way++) {
+        txm_view_texture both[2];
+        txm_view view = view_of(v, both);
+        view.epoch = 9;
+        tiles[way] = view.tiles = malloc(v->tiles * sizeof *view.tiles);
+        if (!view.tiles)
+            abort();
+        memcpy(view.tiles, v->view.tiles, v->tiles * sizeof *view.tiles);
+        memcpy(random[way], random[0], way ? sizeof random[0] : 0);
+        const txm_texels b = {.count = count,
+                              .samplers = samplers,
+                              .how = how,
+                              .texture = texture,
+                              .u = in[0],
+                              .v = in[1],
+                              .dudx = in[2],
+                              .dvdx = in[3],
+                              .dudy = in[4],
+                              .dvdy = in[5],
+                              .decoded = decoded,
+                              .random = random[way],
+                              .out = out[way],
+                              .result = result[way]};
+        if (way)
+            texels[way] = (way == 1 ? &txm_sample_scalar : ops)->texels_n(&view, &b);
+    }
+    /* The first way is done last, since it changes the states that the others begin with. */
+    txm_view_texture both[2];
+    txm_view view = view_of(v, both);
+    view.epoch = 9;
+    view.tiles = tiles[0];
+    for (uint32_t i = 0; i < count; i++) {
+        const txm_lookup at = {in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i]};
+        result[0][i] = (uint8_t)texels_one_by_one(&view, &samplers[how[i]], texture[i], at, decoded, &random[0][i],
+                                                  out[0][i], &texels[0]);
+    }
+    int same = 1;
+    for (int way = 1; way < WAYS; way++) {
+        for (uint32_t i = 0; i < count && same; i++) {
+            const txm_lookup at = {in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i]};
+            same = result[0][i] == result[way][i] && random[0][i] == random[way][i] &&
+                   !memcmp(out[0][i], out[way][i], sizeof out[0][i]);
+            if (!same)
+                report(way == 1 ? "texels, scalar" : "texels", v, &samplers[how[i]], &at, out[way][i], out[0][i]);
+        }
+        same = same && texels[0] == texels[way] && !memcmp(tiles[0], tiles[way], v->tiles * sizeof *tiles[0]);
+    }
+    for (int way = 0; way < WAYS; way++)
+        free(tiles[way]);
+    return same;
+}
+
 const char *sample_compare(const txm_sample_ops *ops, int rounds, uint64_t seed)
 {
     static const uint32_t sizes[][2] = {{1, 1},   {16, 16}, {17, 33}, {64, 64}, {100, 30}, {257, 129},
@@ -430,7 +569,7 @@ const char *sample_compare(const txm_sample_ops *ops, int rounds, uint64_t seed)
         for (int k = 0; k < 40 && same; k++) {
             txm_sampler how = sample_random_sampler(&state);
             same = compare_batch(ops, &v, &how, &state) && compare_one(ops, &v, &how, &state) &&
-                   compare_one(ops, &v, &how, &state);
+                   compare_one(ops, &v, &how, &state) && (k % 8 || compare_texels(ops, &v, &state));
         }
         sample_view_free(&v);
         if (!same)

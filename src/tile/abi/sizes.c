@@ -61,6 +61,7 @@
     FIXED(txm_tangents, 24) \
     FIXED(txm_tap, 56) \
     FIXED(txm_texel_place, 32) \
+    FIXED(txm_texels, 112) \
     FIXED(txm_tile_entry, 8) \
     FIXED(txm_tile_name, 16) \
     SIZED(txm_tile_shape) \

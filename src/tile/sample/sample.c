@@ -39,9 +39,11 @@ static txm_lookup_result choose_sample_d(const txm_view *view, uint32_t texture,
 static txm_lookup_result choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                          const txm_lookups *batch, txm_lookup_state *state);
 
+static uint64_t choose_texels_n(const txm_view *view, const txm_texels *batch);
+
 /* The initial table, whose functions choose a back-end on the first lookup; threads that race here choose the same one.
  * After that a lookup costs only two more loads and a jump. */
-static const txm_sample_ops choosing = {"none", choose_sample, NULL, choose_sample_d, choose_sample_n};
+static const txm_sample_ops choosing = {"none", choose_sample, NULL, choose_sample_d, choose_sample_n, choose_texels_n};
 static const txm_sample_ops *chosen = &choosing;
 
 /* A relaxed load is enough because both tables are constant. */
@@ -75,6 +77,16 @@ static txm_lookup_result choose_sample_n(const txm_view *view, uint32_t texture,
                                          const txm_lookups *batch, txm_lookup_state *state)
 {
     return choose_for_machine()->sample_n(view, texture, how, batch, state);
+}
+
+static uint64_t choose_texels_n(const txm_view *view, const txm_texels *batch)
+{
+    return choose_for_machine()->texels_n(view, batch);
+}
+
+uint64_t txm_texels_n(const txm_view *view, const txm_texels *batch)
+{
+    return ops()->texels_n(view, batch);
 }
 
 txm_lookup_result txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,

@@ -5,6 +5,7 @@
  * Compiles lookup.h and entries.h as they are; the other back-ends compile the same text and replace only the taps.
  */
 #include "tile/sample/entries.h"
+#include "tile/sample/texels.h"
 
 /* Looks up one element after the other, which defines the result of a batch. */
 static txm_lookup_result sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how,
@@ -13,5 +14,13 @@ static txm_lookup_result sample_batch(const txm_view *view, uint32_t texture, co
     return sample_elements(view, texture, how, batch, 0, batch->count, state);
 }
 
-const txm_sample_ops txm_sample_scalar = {"scalar", sample_one, sample_one_guarded, sample_with_derivatives,
-                                          sample_batch};
+static uint64_t texels_batch(const txm_view *view, const txm_texels *batch)
+{
+    uint64_t texels = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        texels_element(view, batch, i, &texels);
+    return texels;
+}
+
+const txm_sample_ops txm_sample_scalar = {"scalar",     sample_one,  sample_one_guarded, sample_with_derivatives,
+                                          sample_batch, texels_batch};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Single texels for frames. A lookup by coordinates would have to find the texel again, and would spend most of its
- * time on decoding sRGB, for which 8-bit codes have a table.
+ * Single texels for frames. A lookup by coordinates would have to find the texel again.
  */
-#include "tile/sample/lookup.h"
+#include "tile/sample/texels.h"
 #include "tile/terms/extension.h"
 #include "txtile/sampler.h"
 
@@ -27,25 +26,8 @@ void txm_texel_color(const txm_view *view, const txm_texel_place *at, int after,
                      float rgba[4])
 {
     const txm_view_texture *t = at->texture;
-    const uint8_t *codes = txm_slot_address(view, t, at->slot);
-    if (txm_is_packed(t)) {
-        codes += t->level_first[at->level] + (at->y * txm_level_size(t->width, at->level) + at->x) * t->pixel_bytes;
-    } else {
-        const uint32_t inside = (1u << t->tile_shift) - 1;
-        codes +=
-            ((at->y & inside) + TXM_BORDER_PX) * t->row_bytes + ((at->x & inside) + TXM_BORDER_PX) * t->pixel_bytes;
-    }
     const txm_tile_at found = txm_find_tile(view, at->number);
     txm_touch_tile(view, found.word, found.mark, found.index);
-    txm_color_store(txm_rgba_quiet(txm_color_scale(t, txm_texel(t->type, t->channels, codes), 1.0f)), rgba);
-    const bool divides = (after & TXM_AFTER_UNASSOCIATE) && rgba[3] != 1.0f && rgba[3] != 0.0f;
-    if ((after & TXM_AFTER_SRGB) && !divides && t->type == TXM_TYPE_U8 && t->scale == 1.0f / 255.0f) {
-        for (int c = 0; c < 3; c++)
-            rgba[c] = decoded[codes[t->channels == 1 ? 0 : c]];
-        return;
-    }
-    if (!after)
-        return;
-    txm_after(after, rgba, NULL, NULL);
-    txm_color_store(txm_rgba_quiet(txm_rgba_make(rgba[0], rgba[1], rgba[2], rgba[3])), rgba);
+    txm_texel_decoded(t, txm_texel_codes(t, txm_slot_address(view, t, at->slot), at->level, at->x, at->y), after,
+                      decoded, rgba);
 }

@@ -45,6 +45,7 @@ TXM_FAST txm_pair txm_load_two(int kind, const uint8_t *p)
 }
 
 #include "tile/sample/simd/entries_simd.h"
+#include "tile/sample/simd/texels_simd.h"
 
 TXM_FAST vf vf_floor(vf v)
 {
@@ -103,8 +104,8 @@ TXM_FAST vf vf_sqrt(vf v)
     return (vf)vsqrtq_f32((float32x4_t)v);
 }
 
-const txm_sample_ops txm_sample_neon = {"neon", sample_single, sample_single_guarded, sample_with_derivatives,
-                                        sample_batch};
+const txm_sample_ops txm_sample_neon = {"neon",       sample_single, sample_single_guarded, sample_with_derivatives,
+                                        sample_batch, texels_batch};
 #else
 /* ISO C does not allow an empty translation unit. */
 typedef int txm_no_neon_look_ups;

@@ -88,14 +88,14 @@ TXM_FAST vf group_log2(vf x)
     return vf_from(k) + s * p;
 }
 
-TXM_FAST vf group_gradient(vf derivative, float size)
+TXM_FAST vf group_gradient(vf derivative, vf size)
 {
     vf g = derivative * size;
     vf limited = vf_select((vi)(g > 1e9f), vf_set(1e9f), vf_select((vi)(g < -1e9f), vf_set(-1e9f), g));
     return vf_select((vi)(g == g), limited, vf_set(0.0f));
 }
 
-TXM_FAST vf group_level_of(const txm_sampler *how, float w, float h, vf dudx, vf dvdx, vf dudy, vf dvdy)
+TXM_FAST vf group_level_of(const txm_sampler *how, vf w, vf h, vf dudx, vf dvdx, vf dudy, vf dvdy)
 {
     float anisotropy = (float)how->anisotropy, share = 1.0f / (anisotropy * anisotropy);
     if (how->rule == TXM_LEVEL_RULE_GIVEN)
@@ -198,7 +198,7 @@ TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u,
     v = group_wrap(v, TXM_EXTENSION_V(t->extension), &inside);
     if (vu_any((vu)~finite))
         return 0;
-    vf level = group_level_of(how, (float)t->width, (float)t->height, dudx, dvdx, dudy, dvdy);
+    vf level = group_level_of(how, vf_set((float)t->width), vf_set((float)t->height), dudx, dvdx, dudy, dvdy);
     level = group_jitter(how, level, inside, &random);
     float last = (float)(txm_levels_of(t, how) - 1);
     vf clamped = vf_select((vi)(level >= last), vf_set(last), vf_select((vi)(level > 0.0f), level, vf_set(0.0f)));

@@ -9,6 +9,7 @@
 #include "tile/sample/x86/load_avx2.h"
 
 #include "tile/sample/simd/entries_simd.h"
+#include "tile/sample/simd/texels_simd.h"
 #include "tile/sample/x86/quads.h"
 
 TXM_FAST vf vf_floor(vf v)
@@ -21,5 +22,5 @@ TXM_FAST vf vf_sqrt(vf v)
     return (vf)_mm512_sqrt_ps((__m512)v);
 }
 
-const txm_sample_ops txm_sample_avx512 = {"avx512", sample_single, sample_single_guarded, sample_with_derivatives,
-                                          sample_batch};
+const txm_sample_ops txm_sample_avx512 = {"avx512",     sample_single, sample_single_guarded, sample_with_derivatives,
+                                          sample_batch, texels_batch};

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Batches of point samples, each in a texture of its own. A single one waits four times for memory: for the
+ * description of its texture, for the leaf and the entry of the page table, and for the texel. A batch takes these
+ * steps one after the other for many samples, and each step sends for what the next one reads. Levels and places are
+ * computed as vectors.
+ *
+ * Samples in UDIM sets or with CLIP, those with other rules than their neighbours, and those that miss are left to
+ * texels_one.
+ */
+#ifndef TXM_SAMPLE_TEXELS_SIMD_H
+#define TXM_SAMPLE_TEXELS_SIMD_H
+#include "tile/sample/simd/batch_simd.h"
+#include "tile/sample/texels.h"
+
+enum { TEXELS_AT_ONCE = 64 };
+
+/* Samples between two steps; `levels` is the number of texels of each, 0: it is left to texels_one. */
+typedef struct texels_work {
+    const txm_view_texture *texture[TEXELS_AT_ONCE];
+    _Alignas(64) float blend[TEXELS_AT_ONCE];
+    _Alignas(64) uint32_t random[TEXELS_AT_ONCE];
+    _Alignas(64) int32_t level[TEXELS_AT_ONCE], x[2][TEXELS_AT_ONCE], y[2][TEXELS_AT_ONCE];
+    uint32_t number[2][TEXELS_AT_ONCE];
+    const uint8_t *codes[2][TEXELS_AT_ONCE];
+    uint8_t levels[TEXELS_AT_ONCE];
+} texels_work;
+
+/* The pixel beside an edge that the extension shows; x is from -1 to `size`. */
+TXM_FAST vi texels_wrap_pixel(vi x, vi size, int extension)
+{
+    if (extension == TXM_EXTENSION_REPEAT) {
+        x = vi_select((vi)(x < 0), x + size, x);
+        return vi_select((vi)(x >= size), x - size, x);
+    }
+    x = vi_select((vi)(x < 0), vi_set(0), x);
+    return vi_select((vi)(x >= size), size - 1, x);
+}
+
+TXM_FAST vi texels_size(vi size, vi level)
+{
+    const vi at = (vi)((vu)size >> (vu)level);
+    return vi_select((vi)(at > 1), at, vi_set(1));
+}
+
+/* Levels and places of TXM_LANES samples from `begin` of the batch on, as elements from `to` on. Returns whether all of
+ * them can be computed together. */
+TXM_FAST int texels_place(const txm_view *view, const txm_texels *b, size_t begin, texels_work *w, size_t to)
+{
+    _Alignas(64) int32_t width[TXM_LANES], height[TXM_LANES], levels[TXM_LANES], moves[TXM_LANES];
+    const txm_sampler *how = &b->samplers[b->how[begin]];
+    const int cycles = how->rule == TXM_LEVEL_RULE_CYCLES;
+    uint32_t differ = 0, extension = 0;
+    for (int i = 0; i < TXM_LANES; i++) {
+        const uint32_t texture = b->texture[begin + (size_t)i];
+        const txm_sampler *other = &b->samplers[b->how[begin + (size_t)i]];
+        if (TXM_UNLIKELY(texture >= view->texture_count))
+            return 0;
+        const txm_view_texture *t = view->textures + texture;
+        w->texture[to + (size_t)i] = t;
+        width[i] = (int32_t)t->width;
+        height[i] = (int32_t)t->height;
+        levels[i] = cycles ? t->tiled_levels : t->levels;
+        moves[i] = other->filter == TXM_FILTER_CLOSEST ? 0 : -1;
+        extension = i ? extension : t->extension;
+        differ |= (t->extension ^ extension) | t->udim_rows | (uint32_t)(other->rule ^ how->rule) |
+                  (uint32_t)(other->mode ^ how->mode) | (uint32_t)(other->anisotropy ^ how->anisotropy) |
+                  (uint32_t)(other->chance ^ how->chance) | (other->mip_bias != how->mip_bias);
+    }
+    if (TXM_UNLIKELY(differ || txm_extension_rejects((int)extension)))
+        return 0;
+    const int along_u = TXM_EXTENSION_U(extension), along_v = TXM_EXTENSION_V(extension);
+    vi inside = vi_set(-1);
+    vf u = TXM_LOAD(vf, b->u + begin), v = TXM_LOAD(vf, b->v + begin);
+    u = vf_select((vi)(u - u == 0.0f), u, vf_set(0.0f));
+    v = vf_select((vi)(v - v == 0.0f), v, vf_set(0.0f));
+    u = group_wrap(u, along_u, &inside);
+    v = group_wrap(v, along_v, &inside);
+    const vi full_w = TXM_LOAD(vi, width), full_h = TXM_LOAD(vi, height), count = TXM_LOAD(vi, levels);
+    vu random = TXM_LOAD(vu, b->random + begin);
+    vf level =
+        group_level_of(how, vf_from(full_w), vf_from(full_h), TXM_LOAD(vf, b->dudx + begin),
+                       TXM_LOAD(vf, b->dvdx + begin), TXM_LOAD(vf, b->dudy + begin), TXM_LOAD(vf, b->dvdy + begin));
+    level = group_jitter(how, level, inside, &random);
+    const vf last = vf_from(count - 1);
+    const vf clamped = vf_select((vi)(level >= last), last, vf_select((vi)(level > 0.0f), level, vf_set(0.0f)));
+    const vi low = vi_from(clamped), drawn = TXM_LOAD(vi, moves);
+    vf blend = vf_set(0.0f);
+    if (how->mode == TXM_LEVEL_MODE_TRILINEAR)
+        blend = vf_select((vi)(level > 0.0f) & (vi)(low < count - 1), level - vf_from(low), blend);
+    const vu first = random * 1103515245u + 12345u, second = first * 1103515245u + 12345u;
+    const vf move_x = vf_select(drawn, vf_from((vi)(first >> 8)) * 0x1p-24f - 0.5f, vf_set(0.0f));
+    const vf move_y = vf_select(drawn, vf_from((vi)(second >> 8)) * 0x1p-24f - 0.5f, vf_set(0.0f));
+    TXM_STORE(vu, w->random + to, (vu)vi_select(drawn, (vi)second, (vi)random));
+    TXM_STORE(vf, w->blend + to, blend);
+    TXM_STORE(vi, w->level + to, low);
+    for (int k = 0; k < 2; k++) {
+        const vi size_x = texels_size(full_w, low + k), size_y = texels_size(full_h, low + k);
+        const vi x = vi_from(vf_floor(u * vf_from(size_x) + move_x));
+        const vi y = vi_from(vf_floor((1.0f - v) * vf_from(size_y) + move_y));
+        TXM_STORE(vi, w->x[k] + to, texels_wrap_pixel(x, size_x, along_u));
+        TXM_STORE(vi, w->y[k] + to, texels_wrap_pixel(y, size_y, along_v));
+    }
+    for (int i = 0; i < TXM_LANES; i++)
+        w->levels[to + (size_t)i] = w->blend[to + (size_t)i] > 0.0f ? 2 : 1;
+    return 1;
+}
+
+/* The tiles' numbers; sends for their leaves. */
+TXM_FAST void texels_number(const txm_view *view, texels_work *w, size_t i)
+{
+    const txm_view_texture *t = w->texture[i];
+    for (uint32_t k = 0; k < w->levels[i]; k++) {
+        const uint32_t level = (uint32_t)w->level[i] + k;
+        const uint32_t number =
+            txm_number_of(t, level, txm_level_size(t->width, level), (uint32_t)w->x[k][i] >> t->tile_shift,
+                          (uint32_t)w->y[k][i] >> t->tile_shift);
+        w->number[k][i] = number;
+        __builtin_prefetch(view->leaves ? (const void *)(view->leaves + (number >> TXM_LEAF_SHIFT))
+                                        : (const void *)(view->tiles + number));
+    }
+}
+
+/* Sends for the entries. */
+TXM_FAST void texels_send_for_entry(const txm_view *view, const texels_work *w, size_t i)
+{
+    for (uint32_t k = 0; view->leaves && k < w->levels[i]; k++) {
+        const txm_tile_entry *entry = txm_view_entry(view, w->number[k][i], NULL);
+        if (entry)
+            __builtin_prefetch(entry);
+    }
+}
+
+/* Finds the texels and sends for them. */
+TXM_FAST void texels_send_for_texel(const txm_view *view, texels_work *w, size_t i)
+{
+    const txm_view_texture *t = w->texture[i];
+    txm_tile_at found[2];
+    for (uint32_t k = 0; k < w->levels[i]; k++) {
+        found[k] = txm_find_tile(view, w->number[k][i]);
+        if (TXM_UNLIKELY(found[k].slot >= TXM_SLOT_STATES)) {
+            w->levels[i] = 0;
+            return;
+        }
+        w->codes[k][i] = txm_texel_codes(t, txm_slot_address(view, t, found[k].slot), (uint32_t)w->level[i] + k,
+                                         (uint32_t)w->x[k][i], (uint32_t)w->y[k][i]);
+        __builtin_prefetch(w->codes[k][i]);
+    }
+    for (uint32_t k = 0; k < w->levels[i]; k++)
+        txm_touch_tile(view, found[k].word, found[k].mark, found[k].index);
+}
+
+/* txm_texel_decoded; most textures have bytes, and need no division. */
+TXM_FAST txm_rgba texels_read(const txm_view_texture *t, const uint8_t *p, int after, const float *decoded)
+{
+    uint32_t code;
+    memcpy(&code, p, sizeof code);
+    code = t->channels == 4 ? code : t->channels == 3 ? code | 0xFF000000u : (code & 0xFF) * 0x010101u | 0xFF000000u;
+    const int divides = (after & TXM_AFTER_UNASSOCIATE) && code >> 24 != 0 && code >> 24 != 255;
+    if (TXM_UNLIKELY(t->type != TXM_TYPE_U8 || t->scale != 1.0f / 255.0f || divides)) {
+        float rgba[4];
+        txm_texel_decoded(t, p, after, decoded, rgba);
+        return txm_rgba_make(rgba[0], rgba[1], rgba[2], rgba[3]);
+    }
+    const float alpha = (float)(code >> 24) * (1.0f / 255.0f);
+    if (after & TXM_AFTER_SRGB)
+        return txm_rgba_make(decoded[code & 0xFF], decoded[code >> 8 & 0xFF], decoded[code >> 16 & 0xFF], alpha);
+    return txm_rgba_make((float)(code & 0xFF), (float)(code >> 8 & 0xFF), (float)(code >> 16 & 0xFF),
+                         (float)(code >> 24)) *
+           (1.0f / 255.0f);
+}
+
+static uint64_t texels_batch(const txm_view *view, const txm_texels *b)
+{
+    texels_work w;
+    uint64_t texels = 0;
+    for (size_t begin = 0; begin < b->count; begin += TEXELS_AT_ONCE) {
+        const size_t left = b->count - begin, n = left < TEXELS_AT_ONCE ? left : TEXELS_AT_ONCE;
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t texture = b->texture[begin + i];
+            const char *t = (const char *)(view->textures + (texture < view->texture_count ? texture : 0));
+            for (size_t line = 0; line < sizeof(txm_view_texture); line += 64)
+                __builtin_prefetch(t + line);
+        }
+        size_t placed = 0;
+        for (; placed + TXM_LANES <= n; placed += TXM_LANES)
+            if (!texels_place(view, b, begin + placed, &w, placed))
+                memset(w.levels + placed, 0, TXM_LANES);
+        memset(w.levels + placed, 0, n - placed);
+        for (size_t i = 0; i < n; i++)
+            texels_number(view, &w, i);
+        for (size_t i = 0; i < n; i++)
+            texels_send_for_entry(view, &w, i);
+        for (size_t i = 0; i < n; i++)
+            texels_send_for_texel(view, &w, i);
+        for (size_t i = 0; i < n; i++) {
+            if (!w.levels[i]) {
+                texels_element(view, b, begin + i, &texels);
+                continue;
+            }
+            const int after = b->samplers[b->how[begin + i]].after;
+            txm_rgba color = texels_read(w.texture[i], w.codes[0][i], after, b->decoded);
+            if (w.levels[i] == 2)
+                color = color * (1.0f - w.blend[i]) +
+                        texels_read(w.texture[i], w.codes[1][i], after, b->decoded) * w.blend[i];
+            txm_color_store(color, b->out[begin + i]);
+            b->random[begin + i] = w.random[i];
+            b->result[begin + i] = TXM_LOOKUP_HIT;
+            texels += w.levels[i];
+        }
+    }
+    return texels;
+}
+#endif
