@@ -273,6 +273,42 @@ static bool place_of_lookup(stm_frame_source *f, const stm_bound_image *image, t
     return true;
 }
 
+txm_sampler stm_frame_sampler(const stm_bound_image *image, bool one_level)
+{
+    txm_sampler how = image->how;
+    if (one_level && how.mode == TXM_LEVEL_MODE_TRILINEAR)
+        how.mode = TXM_LEVEL_MODE_STOCHASTIC_FULL;
+    return how;
+}
+
+bool stm_frame_has_batches(const stm_frames_options *o)
+{
+    return o->textures == STM_FRAMES_STREAMED && o->filter == STM_FRAMES_FILTER_POINT &&
+           o->show == STM_FRAMES_SHOW_PICTURE;
+}
+
+void stm_frame_serve(stm_frame_source *f)
+{
+    stm_lookup_batch *b = f->base.batch;
+    const txm_texels texels = {.count = b->count,
+                               .samplers = b->samplers,
+                               .how = b->image,
+                               .texture = b->texture,
+                               .u = b->u,
+                               .v = b->v,
+                               .dudx = b->dudx,
+                               .dvdx = b->dvdx,
+                               .dudy = b->dudy,
+                               .dvdy = b->dvdy,
+                               .decoded = f->decoded,
+                               .random = b->random,
+                               .out = b->rgba,
+                               .result = b->result};
+    const uint64_t read = txm_texels_n(f->base.view, &texels);
+    f->lookups.texels += read;
+    f->lookups.sharp += read;
+}
+
 /* For paths, lookups of frames never miss a tile; only a device's result can be missing. */
 static txm_lookup_result found(const stm_frame_source *f)
 {
@@ -287,11 +323,8 @@ static txm_lookup_result lookup_for_points(stm_lookup_source *source, const stm_
     float move[2] = {0.0f, 0.0f}, coarse[4];
     if (!place_of_lookup(f, image, &at, &p, out->rgba))
         return TXM_LOOKUP_HIT;
-    choose_levels(&p, &image->how, &at, &source->state.random);
-    if (f->one_level && p.blend > 0.0f) {
-        p.low += draw(&source->state.random) < p.blend;
-        p.blend = 0.0f;
-    }
+    const txm_sampler how = stm_frame_sampler(image, f->one_level);
+    choose_levels(&p, &how, &at, &source->state.random);
     if (image->how.filter != TXM_FILTER_CLOSEST) {
         move[0] = draw(&source->state.random) - 0.5f;
         move[1] = draw(&source->state.random) - 0.5f;

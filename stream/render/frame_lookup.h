@@ -36,6 +36,12 @@ typedef struct stm_frame_source {
 stm_frame_source stm_frame_source_of(const stm_frames_options *options, const txm_view *view, const float *decoded,
                                      stm_step_misses *step, stm_part_requests *requests, const stm_lookup_queue *queue,
                                      stm_lookup_list *noted);
+/* Serves the lookups in the source's batch that find all of their texels. */
+void stm_frame_serve(stm_frame_source *source);
+/* An image's sampler for point samples. */
+txm_sampler stm_frame_sampler(const stm_bound_image *image, bool one_level);
+/* Whether all lookups of such frames are point samples, so that they can be served together. */
+bool stm_frame_has_batches(const stm_frames_options *options);
 /* The samplers for the queue of frames: those of the images, followed by one per image that reads single texels. */
 void stm_frame_samplers(const stm_bound_image *images, size_t count, txm_sampler *samplers);
 #endif

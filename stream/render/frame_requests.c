@@ -35,12 +35,32 @@ static void write_request(stm_part_requests *p, txm_tile_key key)
     p->keys[p->count++] = key;
 }
 
+/* Without memory for it, the request counts as one for which the list was full. */
+static void write_later(stm_part_requests *p, uint32_t block, txm_tile_key key)
+{
+    if (!STM_GROW(p->waiting, p->waiting_room, p->waiting_count)) {
+        p->requested++;
+        p->full++;
+        return;
+    }
+    p->waiting[p->waiting_count++] = (stm_block_request){key, block};
+}
+
+void stm_request_settle(stm_part_requests *p, uint32_t blocks)
+{
+    for (uint32_t block = 0; p->waiting_count && block < blocks; block++)
+        for (size_t i = 0; i < p->waiting_count; i++)
+            if (p->waiting[i].block == block)
+                write_request(p, p->waiting[i].key);
+    p->waiting_count = 0;
+}
+
 /* Requests of a lane beyond the room of the step are written immediately, without comparing lanes. */
 void stm_request_note(stm_step_misses *step, stm_part_requests *part, uint32_t lane, txm_tile_key key)
 {
     part->missed++;
     if (step->count[lane] == STM_STEP_KEYS)
-        write_request(part, key);
+        write_later(part, step->block, key);
     else
         step->keys[step->count[lane]++][lane] = key;
 }
@@ -67,7 +87,7 @@ void stm_request_write(stm_step_misses *step, stm_part_requests *part, uint32_t 
             const uint32_t end = lane - lane % wave + wave;
             if (step->count[lane] > nth &&
                 !is_written_above(step, nth, lane, end < STM_BLOCK_LANES ? end : STM_BLOCK_LANES))
-                write_request(part, step->keys[nth][lane]);
+                write_later(part, step->block, step->keys[nth][lane]);
         }
     memset(step->count, 0, sizeof step->count);
 }

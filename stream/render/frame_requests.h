@@ -16,12 +16,22 @@ enum { STM_BLOCK_LANES = 32, STM_STEP_KEYS = 16 };
 
 /* The misses of a block's lanes in one step; the requests of each lane are in the order in which it makes them. */
 typedef struct stm_step_misses {
+    uint32_t block; /* in its group */
     uint8_t count[STM_BLOCK_LANES];
     txm_tile_key keys[STM_STEP_KEYS][STM_BLOCK_LANES];
 } stm_step_misses;
 
-/* The requests of a part of the picture. */
+/* A request that a block of a group has written, in the order of the group's steps. */
+typedef struct stm_block_request {
+    txm_tile_key key;
+    uint32_t block;
+} stm_block_request;
+
+/* The requests of a part of the picture. Blocks that take their steps together write to `waiting`, because requests are
+ * in the order of blocks. */
 typedef struct stm_part_requests {
+    stm_block_request *waiting;
+    size_t waiting_count, waiting_room;
     txm_tile_key *keys;
     size_t count, room;
     uint32_t most;        /* the size of the whole list */
@@ -32,8 +42,10 @@ typedef struct stm_part_requests {
 
 /* Adds a lane's request for a tile. */
 void stm_request_note(stm_step_misses *step, stm_part_requests *part, uint32_t lane, txm_tile_key key);
-/* Ends the step: waves of `wave` lanes (0 or 1: single lanes) write their misses. */
+/* Ends a step of a block: waves of `wave` lanes (0 or 1: single lanes) write their misses. */
 void stm_request_write(stm_step_misses *step, stm_part_requests *part, uint32_t wave);
+/* Ends a group: blocks 0 to `blocks` - 1 have taken all of their steps. */
+void stm_request_settle(stm_part_requests *part, uint32_t blocks);
 
 /* The list of a frame, and its distinct keys in the order of their first requests. */
 typedef struct stm_request_list {

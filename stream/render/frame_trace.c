@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Traces the rays of a frame. The paths of a block of 8 x 4 pixels take their steps together, like the lanes of a GPU,
- * so that their requests can be compared; blocks start at the top left of the picture. The samples of a pixel are added
- * in order by the thread that traces it, so pictures do not depend on the number of threads.
+ * so that their requests can be compared; blocks start at the top left of the picture. Several blocks are a group,
+ * whose lookups are served together. The samples of a pixel are added in order by the thread that traces it, so
+ * pictures do not depend on the number of threads.
  *
  * With devices, parts that lack results are traced again when there are some, until none is missing. A path stops at a
  * missing result, so each pass takes every path at least one lookup further.
@@ -14,6 +15,8 @@
 #include <string.h>
 
 enum { BLOCK_W = 8, BLOCK_H = STM_BLOCK_LANES / BLOCK_W, BLOCKS_PER_PART = 64 };
+/* Groups whose paths stay in a processor's cache. */
+enum { GROUP_BLOCKS = 16, GROUP_PATHS = GROUP_BLOCKS * STM_BLOCK_LANES };
 
 /* ---- the film ---- */
 
@@ -69,6 +72,7 @@ void stm_frame_trace_free(stm_frame_trace *trace)
 {
     for (uint32_t i = 0; i < trace->part_count; i++) {
         free(trace->parts[i].requests.keys);
+        free(trace->parts[i].requests.waiting);
         free(trace->parts[i].noted.items);
     }
     free(trace->parts);
@@ -94,64 +98,99 @@ static uint32_t lanes_of(const stm_frame_film *film, uint32_t block, uint8_t lan
     return count;
 }
 
+/* Blocks that take their steps together, so that their lookups are served together. */
+typedef struct block_group {
+    uint32_t first, blocks, count; /* count: of paths */
+    uint16_t active[GROUP_PATHS];
+    uint8_t lanes[GROUP_PATHS];
+    uint32_t pixels[GROUP_PATHS];
+    uint8_t block[GROUP_PATHS];
+    stm_path paths[GROUP_PATHS];
+    stm_path_step steps[GROUP_PATHS];
+    stm_step_misses misses[GROUP_BLOCKS];
+    stm_lookup_batch batch;
+} block_group;
+
 /* Takes one step of every active path; paths that have ended are removed from the list. */
-static uint32_t step_paths(stm_frame_part *part, uint32_t block, stm_path *paths, const uint8_t *lanes, uint8_t *active,
-                           uint32_t count)
+static uint32_t step_paths(stm_frame_part *part, block_group *g, uint32_t count)
 {
     const stm_frame_trace *t = part->trace;
+    stm_frame_source *source = &part->source;
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i++)
-        stm_path_intersect(t->world, &paths[active[i]]);
+        stm_path_intersect(t->world, &g->paths[g->active[i]]);
     part->rays += count;
-    for (uint32_t i = 0; i < count; i++) {
-        part->source.lane = lanes[active[i]];
-        part->source.base.path = block * STM_BLOCK_LANES + part->source.lane;
-        part->source.lacks_answer = false;
-        if (stm_path_shade(t->world, &part->source.base, &paths[active[i]]) == STM_STEP_ON)
-            active[left++] = active[i];
+    if (source->base.batch) {
+        g->batch.count = 0;
+        for (uint32_t i = 0; i < count; i++)
+            stm_path_record(t->world, &source->base, &g->paths[g->active[i]], &g->steps[g->active[i]]);
+        stm_frame_serve(source);
     }
-    stm_request_write(&part->step, &part->requests, t->options->wave);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint16_t path = g->active[i];
+        source->lane = g->lanes[path];
+        source->step = &g->misses[g->block[path]];
+        source->base.path = (g->first + g->block[path]) * STM_BLOCK_LANES + source->lane;
+        source->lacks_answer = false;
+        if ((source->base.batch ? stm_path_take(t->world, &source->base, &g->paths[path], &g->steps[path])
+                                : stm_path_shade(t->world, &source->base, &g->paths[path])) == STM_STEP_ON)
+            g->active[left++] = path;
+    }
+    for (uint32_t i = 0; i < g->blocks; i++)
+        stm_request_write(&g->misses[i], &part->requests, t->options->wave);
     return left;
 }
 
-static void trace_block(stm_frame_part *part, uint32_t block)
+static void trace_group(stm_frame_part *part, block_group *g, uint32_t first, uint32_t blocks)
 {
     const stm_frame_trace *t = part->trace;
     stm_frame_film *film = t->film;
-    uint8_t lanes[STM_BLOCK_LANES], active[STM_BLOCK_LANES];
-    uint32_t pixels[STM_BLOCK_LANES];
-    stm_path paths[STM_BLOCK_LANES];
-    const uint32_t count = lanes_of(film, block, lanes, pixels), samples = t->options->render.samples;
-    const uint32_t first = t->begins_anew ? 0 : film->accumulated * samples;
-    for (uint32_t i = 0; i < count; i++)
+    const uint32_t samples = t->options->render.samples, before = t->begins_anew ? 0 : film->accumulated * samples;
+    g->first = first;
+    g->blocks = blocks;
+    g->count = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        const uint32_t lanes = lanes_of(film, first + i, g->lanes + g->count, g->pixels + g->count);
+        memset(g->block + g->count, (int)i, lanes);
+        g->misses[i].block = i;
+        g->count += lanes;
+    }
+    for (uint32_t i = 0; i < g->count; i++)
         for (int c = 0; c < 3; c++) {
-            const size_t at = 3 * (size_t)pixels[i] + (size_t)c;
+            const size_t at = 3 * (size_t)g->pixels[i] + (size_t)c;
             film->next[at] = t->begins_anew ? 0.0f : film->shown[at];
         }
     for (uint32_t s = 0; s < samples; s++) {
-        for (uint32_t i = 0; i < count; i++) {
-            stm_path_start(t->world, pixels[i], first + s, &paths[i]);
-            active[i] = (uint8_t)i;
+        for (uint32_t i = 0; i < g->count; i++) {
+            stm_path_start(t->world, g->pixels[i], before + s, &g->paths[i]);
+            g->active[i] = (uint16_t)i;
         }
-        for (uint32_t left = count; left && !stm_is_cancelled(t->options->render.cancel);)
-            left = step_paths(part, block, paths, lanes, active, left);
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t left = g->count; left && !stm_is_cancelled(t->options->render.cancel);)
+            left = step_paths(part, g, left);
+        for (uint32_t i = 0; i < g->count; i++)
             for (int c = 0; c < 3; c++) {
-                film->next[3 * (size_t)pixels[i] + (size_t)c] += paths[i].radiance[c];
-                if (paths[i].diffuse) {
-                    part->arrived[c] += (double)(paths[i].radiance[c] - paths[i].nearest[c]);
-                    part->spread[c] += (double)paths[i].spread[c];
+                film->next[3 * (size_t)g->pixels[i] + (size_t)c] += g->paths[i].radiance[c];
+                if (g->paths[i].diffuse) {
+                    part->arrived[c] += (double)(g->paths[i].radiance[c] - g->paths[i].nearest[c]);
+                    part->spread[c] += (double)g->paths[i].spread[c];
                 }
             }
     }
+    stm_request_settle(&part->requests, blocks);
 }
 
 static void trace_part(void *arg)
 {
     stm_frame_part *part = arg;
     const double begin = stm_thread_seconds();
-    for (uint32_t i = 0; i < part->count && !stm_is_cancelled(part->trace->options->render.cancel); i++)
-        trace_block(part, part->first + i);
+    block_group g;
+    memset(g.misses, 0, sizeof g.misses);
+    g.batch.samplers = part->trace->samplers;
+    g.batch.moves = g.batch.repeats = true;
+    part->source.base.batch = part->trace->samplers ? &g.batch : NULL;
+    for (uint32_t i = 0; i < part->count && !stm_is_cancelled(part->trace->options->render.cancel); i += GROUP_BLOCKS)
+        trace_group(part, &g, part->first + i, part->count - i < GROUP_BLOCKS ? part->count - i : GROUP_BLOCKS);
+    part->source.base.batch = NULL;
     if (!pthread_equal(pthread_self(), part->trace->caller))
         part->others_seconds += stm_thread_seconds() - begin;
 }
@@ -166,9 +205,8 @@ static void begin_part(stm_frame_trace *trace, stm_frame_part *p, uint32_t frame
     p->requests.missed = p->requests.requested = p->requests.rejected = p->requests.full = 0;
     p->requests.frame = frame;
     p->requests.rejection = rejection;
-    memset(p->step.count, 0, sizeof p->step.count);
-    p->source = stm_frame_source_of(trace->options, trace->view, trace->decoded, &p->step, &p->requests, trace->queue,
-                                    &p->noted);
+    p->source =
+        stm_frame_source_of(trace->options, trace->view, trace->decoded, NULL, &p->requests, trace->queue, &p->noted);
     p->source.one_level = trace->world->direct;
 }
 

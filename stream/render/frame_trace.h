@@ -23,7 +23,6 @@ typedef struct stm_frame_part {
     uint32_t first, count; /* blocks, row by row from the top left */
     stm_frame_source source;
     stm_part_requests requests;
-    stm_step_misses step;
     stm_lookup_list noted; /* lookups for the devices; empty: the part is complete */
     uint64_t rays;
     double arrived[3], spread[3]; /* light that paths found after they were scattered in all directions; its weight */
@@ -36,7 +35,8 @@ typedef struct stm_frame_trace {
     const txm_view *view;
     const float *decoded; /* see txm_texel_decode */
     stm_frame_film *film;
-    stm_lookup_queue *queue; /* NULL: lookups run on the processor */
+    stm_lookup_queue *queue;     /* NULL: lookups run on the processor */
+    const txm_sampler *samplers; /* of each image, for point samples; NULL: lookups are not served together */
     stm_frame_part *parts;
     uint32_t part_count;
     bool begins_anew; /* the samples replace the film's sums */

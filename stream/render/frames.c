@@ -27,6 +27,7 @@ struct stm_frames {
     stm_world_map *map;
     stm_path_world world;
     float filter[STM_FILTER_TABLE], decoded[256];
+    txm_sampler *samplers; /* for point samples, of each image */
     stm_scene_camera camera;
     stm_pool *pool;
     stm_frame_film film;
@@ -200,7 +201,8 @@ static txm_status open_all(stm_frames *f, txm_error *err)
     f->pool = stm_pool_new(threads);
     if (!f->pool)
         return stm_fail_errno(err, errno, "threads cannot be started");
-    if (!stm_request_list_new(&f->list, f->options.requests))
+    f->samplers = stm_calloc(scene->image_count + 1, sizeof *f->samplers);
+    if (!f->samplers || !stm_request_list_new(&f->list, f->options.requests))
         return stm_no_memory(err, NULL);
     txm_status status = new_picture(f, o->width ? o->width : scene->width, o->height ? o->height : scene->height, err);
     if (status == TXM_OK)
@@ -261,6 +263,7 @@ void stm_frames_close(stm_frames **frames)
     stm_frame_trace_free(&f->trace);
     stm_request_list_free(&f->list);
     free(f->times);
+    free(f->samplers);
     free(f);
     *frames = NULL;
 }
@@ -412,10 +415,19 @@ static txm_status trace_untextured(stm_frames *f, double *seconds, txm_error *er
     plain.textures = STM_FRAMES_UNTEXTURED;
     f->trace.options = &plain;
     f->trace.queue = NULL;
+    f->trace.samplers = NULL;
     const txm_status status = stm_frame_trace_run(&f->trace, f->pool, f->frame, 0, err);
     f->trace.options = &f->options;
     *seconds = trace_seconds_since(f, begin);
     return status;
+}
+
+/* NULL: lookups are not served together. */
+static const txm_sampler *prepare_samplers(stm_frames *f)
+{
+    for (size_t i = 0; i < f->scene->image_count; i++)
+        f->samplers[i] = stm_frame_sampler(&f->textures.bound[i], f->world.direct);
+    return stm_frame_has_batches(&f->options) && !f->devices.count ? f->samplers : NULL;
 }
 
 txm_status stm_frames_advance(stm_frames *f, const stm_scene_camera *camera, txm_error *err)
@@ -441,6 +453,7 @@ txm_status stm_frames_advance(stm_frames *f, const stm_scene_camera *camera, txm
     f->trace.options = &f->options;
     f->trace.view = &f->loads.view;
     f->trace.decoded = f->decoded;
+    f->trace.samplers = prepare_samplers(f);
     f->trace.film = &f->film;
     s.marks = f->loads.view.epoch != 0;
     s.waited = s.shown ? f->frame - waited : 0;

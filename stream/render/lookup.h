@@ -16,6 +16,7 @@ typedef struct stm_bound_image {
     uint32_t texture;
     uint32_t width, height; /* size of level 0; for a UDIM set, that of a tile */
     txm_sampler how;
+    bool is_certain; /* every place in the texture shows it: it is no UDIM set, and no extension rejects places */
 } stm_bound_image;
 
 /* The result of a lookup, and its derivatives by the texture's u and v, which a lookup that depends on it needs. */
@@ -25,6 +26,23 @@ typedef struct stm_found_color {
     bool decides;          /* rays depend on the result, so a budget must have it */
     bool blank;            /* result: there are no textures, so normals are not changed */
 } stm_found_color;
+
+/* Lookups of many paths, which are served together. A path records the lookups of its step, as long as it knows where
+ * they are, and takes their results afterwards. There is room for a few lookups of each path; a path makes the others
+ * itself, when it takes its step. */
+enum { STM_BATCH_LOOKUPS = 1024 };
+typedef struct stm_lookup_batch {
+    uint32_t count;
+    const txm_sampler *samplers; /* of each image */
+    bool moves;                  /* places are moved at random, see txm_texels */
+    bool repeats;                /* lookups that miss are made again by the path, which then decides what it shows */
+    float u[STM_BATCH_LOOKUPS], v[STM_BATCH_LOOKUPS], dudx[STM_BATCH_LOOKUPS], dvdx[STM_BATCH_LOOKUPS],
+        dudy[STM_BATCH_LOOKUPS], dvdy[STM_BATCH_LOOKUPS];
+    uint32_t image[STM_BATCH_LOOKUPS], texture[STM_BATCH_LOOKUPS];
+    uint32_t random[STM_BATCH_LOOKUPS], before[STM_BATCH_LOOKUPS]; /* random state after and before each lookup */
+    float rgba[STM_BATCH_LOOKUPS][4];
+    uint8_t result[STM_BATCH_LOOKUPS]; /* txm_lookup_result */
+} stm_lookup_batch;
 
 typedef struct stm_lookup_source stm_lookup_source;
 /* Makes one lookup. MISSED: the step does nothing, and is run again. The random numbers are the state's. */
@@ -45,6 +63,9 @@ struct stm_lookup_source {
     const struct stm_lookup_queue *queue; /* lookups are made on devices (lookup_queue.h) */
     struct stm_lookup_list *noted;        /* lookups that they run next */
     uint32_t path;                        /* index in the wave of the path that takes a step */
+    stm_lookup_batch *batch;              /* NULL: each lookup is made when the path needs it */
+    uint32_t next, end;      /* recorded lookups of the path that takes its step, in their order, which are left */
+    bool is_recording, ends; /* ends: a lookup was not recorded, and so none of the path's later ones is */
 };
 
 /* Looks up nothing: all is grey. */

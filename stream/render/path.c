@@ -252,8 +252,60 @@ static void spread_of(const stm_path_world *w, const stm_path_differential *d, t
 
 /* ---- lookups ---- */
 
+/* Records a lookup if it is known how many random numbers it takes. After one that is not recorded, the random state of
+ * the others is not known. */
+static void record(stm_lookup_source *source, const stm_bound_image *bound, uint32_t image, const txm_lookup *at,
+                   bool plain)
+{
+    stm_lookup_batch *b = source->batch;
+    const uint32_t i = b->count;
+    source->ends |= !plain || !bound->is_certain || i == STM_BATCH_LOOKUPS;
+    if (source->ends)
+        return;
+    const txm_sampler *how = &b->samplers[image];
+    uint32_t random = source->state.random;
+    uint32_t steps = random && (how->mode == TXM_LEVEL_MODE_STOCHASTIC || how->mode == TXM_LEVEL_MODE_STOCHASTIC_FULL);
+    steps += b->moves && how->filter != TXM_FILTER_CLOSEST ? 2 : 0;
+    b->count++;
+    b->u[i] = at->u;
+    b->v[i] = at->v;
+    b->dudx[i] = at->dudx;
+    b->dvdx[i] = at->dvdx;
+    b->dudy[i] = at->dudy;
+    b->dvdy[i] = at->dvdy;
+    b->image[i] = image;
+    b->texture[i] = bound->texture;
+    b->before[i] = b->random[i] = random;
+    while (steps--)
+        random = 1103515245u * random + 12345u;
+    source->state.random = random;
+}
+
+/* The next lookup's result, if it was recorded. */
+static bool take_recorded(const stm_path_world *w, stm_lookup_source *source, stm_found_color *out,
+                          txm_lookup_result *worst, bool *found)
+{
+    stm_lookup_batch *b = source->batch;
+    const uint32_t i = source->next;
+    if (source->is_recording || i == source->end)
+        return false;
+    source->next++;
+    txm_lookup_result look = (txm_lookup_result)b->result[i];
+    if (look == TXM_LOOKUP_HIT || !b->repeats) {
+        memcpy(out->rgba, b->rgba[i], sizeof out->rgba);
+        source->state.random = b->random[i];
+    } else {
+        const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
+        source->state.random = b->before[i];
+        look = source->lookup(source, &w->images[b->image[i]], at, out);
+    }
+    *worst = look == TXM_LOOKUP_MISS ? look : *worst;
+    *found = look != TXM_LOOKUP_MISS;
+    return true;
+}
+
 /* Makes one lookup; *worst keeps the worst result of those in a step. `seen` is the path of a camera ray; NULL: another
- * ray. Returns whether the colour is the texture's. */
+ * ray. Returns whether the colour is the texture's: it is not while lookups are only recorded. */
 static bool look_up(const stm_path_world *w, stm_lookup_source *source, uint32_t image, txm_lookup at, stm_path *seen,
                     stm_found_color *out, txm_lookup_result *worst)
 {
@@ -261,6 +313,11 @@ static bool look_up(const stm_path_world *w, stm_lookup_source *source, uint32_t
     uint32_t none = 0;
     if (w->notes_levels && seen && seen->bounce == 0 && seen->level < 0.0f)
         seen->level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &bound->how, &at, &none));
+    if (source->is_recording) {
+        record(source, bound, image, &at, !out->with_derivatives);
+        *worst = TXM_LOOKUP_MISS;
+        return false;
+    }
     const txm_lookup_result look = source->lookup(source, bound, at, out);
     *worst = look == TXM_LOOKUP_MISS ? look : *worst;
     return look != TXM_LOOKUP_MISS;
@@ -358,7 +415,12 @@ static txm_lookup_result turn_normal(const stm_path_world *w, stm_lookup_source 
     for (size_t i = 0; i < m->texture_count; i++) {
         const stm_scene_texture *t = &m->textures[i];
         stm_found_color found = {.decides = true};
-        if (t->normal != 0.0f && look_up(w, source, t->image, place_of(s, d, t), path, &found, &worst) && !found.blank)
+        bool known;
+        if (t->normal == 0.0f)
+            continue;
+        if (!take_recorded(w, source, &found, &worst, &known))
+            known = look_up(w, source, t->image, place_of(s, d, t), path, &found, &worst);
+        if (known && !found.blank)
             *normal = turned_normal(s, t, found.rgba, txm_vec_scale(direction_of(&path->ray), -1.0f));
     }
     return worst;
@@ -390,19 +452,23 @@ static txm_lookup_result surface_color(const stm_path_world *w, stm_lookup_sourc
     for (size_t i = 0; i < m->texture_count; i++) {
         const stm_scene_texture *t = &m->textures[i];
         const stm_bound_image *bound = &w->images[t->image];
-        txm_lookup at = place_of(s, d, t);
+        stm_found_color next = {.with_derivatives = i + 1 < m->texture_count && m->textures[i + 1].warp != 0.0f};
         if (t->normal != 0.0f)
             continue;
         known = known || t->warp == 0.0f;
-        if (!known) {
-            txm_level_of(bound->width, bound->height, &bound->how, &at, &source->state.random);
-            continue;
+        if (!known || !take_recorded(w, source, &next, &worst, &known)) {
+            txm_lookup at = place_of(s, d, t);
+            if (!known) {
+                txm_level_of(bound->width, bound->height, &bound->how, &at, &source->state.random);
+                source->ends = true;
+                continue;
+            }
+            if (t->warp != 0.0f)
+                at = warped(at, t->warp, &before, &found);
+            known = look_up(w, source, t->image, at, path, &next, &worst);
+            before = at;
         }
-        if (t->warp != 0.0f)
-            at = warped(at, t->warp, &before, &found);
-        found = (stm_found_color){.with_derivatives = i + 1 < m->texture_count && m->textures[i + 1].warp != 0.0f};
-        known = look_up(w, source, t->image, at, path, &found, &worst);
-        before = at;
+        found = next;
         if (t->is_color && m == chosen)
             for (int c = 0; c < 3; c++)
                 color[c] = m->kind == STM_SURFACE_EMISSION ? m->color[c] * found.rgba[c] : found.rgba[c];
@@ -421,24 +487,17 @@ static txm_lookup_result world_color(const stm_path_world *w, stm_lookup_source 
         return worst;
     txm_vec3 by_x, by_y;
     stm_found_color found = {0};
-    spread_of(w, width, d, &by_x, &by_y);
-    look_up(w, source, world->image, stm_world_lookup(world, d, by_x, by_y), seen, &found, &worst);
+    bool known;
+    if (!take_recorded(w, source, &found, &worst, &known)) {
+        spread_of(w, width, d, &by_x, &by_y);
+        look_up(w, source, world->image, stm_world_lookup(world, d, by_x, by_y), seen, &found, &worst);
+    }
     for (int c = 0; c < 3; c++)
         color[c] *= found.rgba[c];
     return worst;
 }
 
 /* ---- lights ---- */
-
-/* A light that a surface has chosen to sample. */
-typedef struct light_choice {
-    const stm_scene_light *lamp; /* NULL: the world */
-    txm_vec3 direction;
-    float distance;
-    float
-        share; /* BSDF times cosine over probability; for the world also the weight against other ways of finding it */
-    float color[3]; /* colour of the world, which is looked up together with the surface's textures */
-} light_choice;
 
 /* Light that can be found in two ways is shared between them by Veach's power heuristic. */
 static float power_share(float mine, float other)
@@ -463,7 +522,7 @@ static bool ends_here(const stm_path_world *w, const stm_scene_material *m, cons
 /* Chooses a lamp or the world, all with the same probability, and weights the light by their number. Only the surface
  * decides, so that the choice is the same when a step is run again. false: no light comes from there. */
 static bool choose_light(const stm_path_world *w, const stm_surface *s, txm_vec3 shading, const stm_scene_material *m,
-                         const stm_path *path, light_choice *out)
+                         const stm_path *path, stm_light_choice *out)
 {
     float random[4];
     stm_light_sample lamp = {.distance = INFINITY};
@@ -473,7 +532,7 @@ static bool choose_light(const stm_path_world *w, const stm_surface *s, txm_vec3
     stm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LIGHT, random);
     size_t chosen = (size_t)(random[0] * (float)count);
     chosen = chosen < count ? chosen : count - 1;
-    *out = (light_choice){.lamp = chosen < lamps ? &w->scene->lights[chosen] : NULL};
+    *out = (stm_light_choice){.lamp = chosen < lamps ? &w->scene->lights[chosen] : NULL};
     float probability = 1.0f;
     if (!out->lamp)
         lamp.direction = stm_world_map_draw(w->map, random + 1, &probability);
@@ -492,8 +551,8 @@ static bool choose_light(const stm_path_world *w, const stm_surface *s, txm_vec3
 
 /* Adds the light that was chosen, unless it is blocked. Rays cannot hit lamps, so no light of lamps is counted twice.
  */
-static void add_light(const stm_path_world *w, const stm_surface *s, const light_choice *light, const float color[3],
-                      stm_path *path)
+static void add_light(const stm_path_world *w, const stm_surface *s, const stm_light_choice *light,
+                      const float color[3], stm_path *path)
 {
     stm_ray shadow;
     set_ray(&shadow, leave(s, 1.0f), light->direction, 0.0f, light->distance * 0.9999f);
@@ -505,18 +564,6 @@ static void add_light(const stm_path_world *w, const stm_surface *s, const light
 }
 
 /* ---- a step ---- */
-
-/* The lookups of a step: the colour of the surface that was hit, and the world if a surface samples its light. */
-typedef struct step_lookups {
-    const stm_surface *s;           /* NULL: nothing was hit */
-    const stm_scene_material *part; /* the part of its material that scatters */
-    stm_path_differential at_hit;
-    txm_uv_differential uv;
-    float color[3];
-    txm_vec3 shading; /* the normal after normal maps */
-    light_choice light;
-    bool is_lit; /* a light was chosen */
-} step_lookups;
 
 /* Adds the roughness of a direction to the sums: of all parts of a mix, each weighted by the probability that it
  * scatters into that direction, as in Cycles. Mirrors and glass, which scatter into no other direction, count with
@@ -534,7 +581,7 @@ static void add_roughness(const stm_scene_material *all, const stm_scene_materia
     *weighted += p * stm_bsdf_roughness2(m);
 }
 
-static float roughness2_of(const stm_path_world *w, const step_lookups *l, txm_vec3 out, txm_vec3 in)
+static float roughness2_of(const stm_path_world *w, const stm_path_step *l, txm_vec3 out, txm_vec3 in)
 {
     const stm_scene_material *all = w->scene->materials, *m = &all[l->s->material];
     float probability = 0.0f, weighted = 0.0f;
@@ -544,11 +591,20 @@ static float roughness2_of(const stm_path_world *w, const step_lookups *l, txm_v
     return probability > 0.0f ? weighted / probability : stm_bsdf_roughness2(l->part);
 }
 
+/* Whether the normal depends on a lookup. */
+static bool has_normal_map(const stm_scene_material *all, const stm_scene_material *m)
+{
+    for (size_t i = 0; i < m->texture_count; i++)
+        if (m->textures[i].normal != 0.0f)
+            return true;
+    return m->kind == STM_SURFACE_MIX && (has_normal_map(all, &all[m->first]) || has_normal_map(all, &all[m->second]));
+}
+
 /* Makes all lookups even if one misses, so that one launch collects what the step needs. As in Cycles, the world is
  * looked up before it is known whether it is visible, with the width of a ray that was scattered there: otherwise the
  * two ways of finding it would see different skies. */
 static txm_lookup_result look_around(const stm_path_world *w, stm_lookup_source *source, stm_path *path,
-                                     step_lookups *l)
+                                     stm_path_step *l)
 {
     const txm_vec3 direction = direction_of(&path->ray);
     if (!l->s)
@@ -556,7 +612,11 @@ static txm_lookup_result look_around(const stm_path_world *w, stm_lookup_source 
     txm_lookup_result worst = surface_color(w, source, l->s, &w->scene->materials[l->s->material], l->part, l->uv, path,
                                             l->s->shading, l->color, &l->shading),
                       look;
-    l->is_lit = choose_light(w, l->s, l->shading, l->part, path, &l->light);
+    if (source->is_recording && (!w->map || has_normal_map(w->scene->materials, &w->scene->materials[l->s->material])))
+        return worst;
+    if (!l->chose)
+        l->is_lit = choose_light(w, l->s, l->shading, l->part, path, &l->light);
+    l->chose = source->is_recording;
     if (!l->is_lit || l->light.lamp)
         return worst;
     const stm_scatter there = {.direction = l->light.direction,
@@ -569,7 +629,7 @@ static txm_lookup_result look_around(const stm_path_world *w, stm_lookup_source 
 /* The same; if everything was in memory, the lookups are made once more for the trace, so that each is in it once,
  * however often the step was run. */
 static txm_lookup_result lookup_and_note(const stm_path_world *w, stm_lookup_source *source, stm_path *path,
-                                         step_lookups *l)
+                                         stm_path_step *l)
 {
     const uint32_t random = source->state.random;
     txm_lookup_result look = look_around(w, source, path, l);
@@ -585,18 +645,17 @@ static txm_lookup_result lookup_and_note(const stm_path_world *w, stm_lookup_sou
 
 /* A path that leaves the scene ends here, unless the world's tile is missing. If the previous surface could also have
  * found this light by its map, it is weighted. */
-static stm_step shade_world(const stm_path_world *w, stm_lookup_source *source, stm_path *path)
+static stm_step shade_world(const stm_path_world *w, stm_lookup_source *source, stm_path *path, stm_path_step *l)
 {
-    step_lookups l = {0};
     float share = 1.0f;
-    if (lookup_and_note(w, source, path, &l) == TXM_LOOKUP_MISS)
+    if (lookup_and_note(w, source, path, l) == TXM_LOOKUP_MISS)
         return STM_STEP_MISSED;
     if (w->map && path->probability > 0.0f) {
         float by_map = stm_world_map_probability(w->map, direction_of(&path->ray)) / (float)(w->scene->light_count + 1);
         share = power_share(path->probability, by_map);
     }
     for (int c = 0; c < 3; c++)
-        path->radiance[c] += path->throughput[c] * l.color[c] * share;
+        path->radiance[c] += path->throughput[c] * l->color[c] * share;
     return STM_STEP_DONE;
 }
 
@@ -615,7 +674,7 @@ static bool count_bounce(const stm_path_world *w, const stm_scene_material *m, c
 
 /* Continues the path. There is no Russian roulette: paths end by the number of bounces, so that the tiles that they use
  * do not depend on brightness. */
-static stm_step scatter(const stm_path_world *w, const step_lookups *l, stm_path *path)
+static stm_step scatter(const stm_path_world *w, const stm_path_step *l, stm_path *path)
 {
     const stm_surface *s = l->s;
     const stm_scene_material *m = l->part;
@@ -652,26 +711,55 @@ static stm_step scatter(const stm_path_world *w, const step_lookups *l, stm_path
     return STM_STEP_ON;
 }
 
-/* All lookups come first: if one misses, nothing of the path has been changed, and the step can be run again. */
-stm_step stm_path_shade(const stm_path_world *w, stm_lookup_source *source, stm_path *path)
+/* Every step has a random state of its own, so that a repeated one chooses the same levels. */
+void stm_path_record(const stm_path_world *w, stm_lookup_source *source, stm_path *path, stm_path_step *l)
 {
-    stm_surface s;
-    /* Every step has a random state of its own, so that a repeated one chooses the same levels. */
-    source->state.random =
+    l->random =
         stm_random_state(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LOOK);
-    if (path->hit.object == UINT32_MAX)
-        return shade_world(w, source, path);
-    stm_surface_of(w->scene, &path->ray, &path->hit, &s);
-    step_lookups l = {.s = &s, .part = chosen_part(w, path, s.material), .at_hit = transfer(w, path, &s)};
-    l.uv = on_surface(w, &l.at_hit, direction_of(&path->ray), &s);
-    if (lookup_and_note(w, source, path, &l) == TXM_LOOKUP_MISS)
+    l->s = NULL;
+    l->chose = l->is_lit = false;
+    if (path->hit.object != UINT32_MAX) {
+        stm_surface_of(w->scene, &path->ray, &path->hit, &l->surface);
+        l->s = &l->surface;
+        l->part = chosen_part(w, path, l->surface.material);
+        l->at_hit = transfer(w, path, l->s);
+        l->uv = on_surface(w, &l->at_hit, direction_of(&path->ray), l->s);
+        l->shading = l->surface.shading;
+    }
+    if (!source->batch)
+        return;
+    source->state.random = l->random;
+    source->is_recording = true;
+    source->ends = false;
+    l->next = source->batch->count;
+    look_around(w, source, path, l);
+    l->end = source->batch->count;
+    source->is_recording = false;
+}
+
+/* All lookups come first: if one misses, nothing of the path has been changed, and the step can be run again. */
+stm_step stm_path_take(const stm_path_world *w, stm_lookup_source *source, stm_path *path, stm_path_step *l)
+{
+    source->state.random = l->random;
+    source->next = source->batch ? l->next : 0;
+    source->end = source->batch ? l->end : 0;
+    if (!l->s)
+        return shade_world(w, source, path, l);
+    if (lookup_and_note(w, source, path, l) == TXM_LOOKUP_MISS)
         return STM_STEP_MISSED;
-    if (l.part->kind == STM_SURFACE_EMISSION) {
+    if (l->part->kind == STM_SURFACE_EMISSION) {
         for (int c = 0; c < 3; c++)
-            path->radiance[c] += path->throughput[c] * l.color[c];
+            path->radiance[c] += path->throughput[c] * l->color[c];
         return STM_STEP_DONE;
     }
-    if (l.is_lit)
-        add_light(w, &s, &l.light, l.color, path);
-    return scatter(w, &l, path);
+    if (l->is_lit)
+        add_light(w, l->s, &l->light, l->color, path);
+    return scatter(w, l, path);
+}
+
+stm_step stm_path_shade(const stm_path_world *w, stm_lookup_source *source, stm_path *path)
+{
+    stm_path_step step;
+    stm_path_record(w, source, path, &step);
+    return stm_path_take(w, source, path, &step);
 }

@@ -64,12 +64,39 @@ typedef struct stm_path {
     float level;                 /* level that the camera ray's first lookup chose; below 0: none was noted */
 } stm_path;
 
+/* A light that a surface has chosen to sample. */
+typedef struct stm_light_choice {
+    const stm_scene_light *lamp; /* NULL: the world */
+    txm_vec3 direction;
+    float distance;
+    float
+        share; /* BSDF times cosine over probability; for the world also the weight against other ways of finding it */
+    float color[3]; /* colour of the world, which is looked up together with the surface's textures */
+} stm_light_choice;
+
+/* A step of a path before its lookups are known: the surface that was hit, and the lookups that were recorded. */
+typedef struct stm_path_step {
+    stm_surface surface;
+    const stm_surface *s;           /* NULL: nothing was hit */
+    const stm_scene_material *part; /* the part of its material that scatters */
+    stm_path_differential at_hit;
+    txm_uv_differential uv;
+    uint32_t random, next, end; /* random state before the lookups; those in the batch */
+    float color[3];
+    txm_vec3 shading; /* the normal after normal maps */
+    stm_light_choice light;
+    bool is_lit, chose; /* a light was chosen; chose: while lookups were recorded */
+} stm_path_step;
+
 typedef enum stm_step { STM_STEP_ON, STM_STEP_DONE, STM_STEP_MISSED } stm_step;
 
 /* Starts the camera ray of a sample; `pixel` counts row by row from the top left corner. */
 void stm_path_start(const stm_path_world *world, uint32_t pixel, uint32_t sample, stm_path *path);
 /* Finds what the ray hits, without lookups. */
 void stm_path_intersect(const stm_path_world *world, stm_path *path);
-/* Shades the hit. */
+/* Shades the hit. Many paths can be shaded together: first the lookups of each are recorded in the source's batch, then
+ * they are served, then each path takes its step. */
 stm_step stm_path_shade(const stm_path_world *world, stm_lookup_source *source, stm_path *path);
+void stm_path_record(const stm_path_world *world, stm_lookup_source *source, stm_path *path, stm_path_step *step);
+stm_step stm_path_take(const stm_path_world *world, stm_lookup_source *source, stm_path *path, stm_path_step *step);
 #endif

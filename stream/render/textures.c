@@ -428,6 +428,9 @@ static txm_status add_image(stm_render_textures *t, const stm_render_options *o,
     bound->how.rule = (uint8_t)o->rule;
     bound->how.mode = (uint8_t)o->mode;
     bound->how.filter = (uint8_t)from->filter;
+    bound->is_certain = !from->udim_count && !txm_filter_is_stochastic((txm_filter)from->filter) &&
+                        TXM_EXTENSION_U(from->extension) != TXM_EXTENSION_CLIP &&
+                        TXM_EXTENSION_V(from->extension) != TXM_EXTENSION_CLIP;
     txm_status status = from->udim_count ? add_udim(t, o, scene, image, load, &bound->texture, err)
                                          : add_file(t, o, scene, image, from->path, load, &bound->texture, err);
     if (status)

@@ -102,11 +102,13 @@ START_TEST(one_lane_of_a_wave_writes)
             stm_request_note(&step, &part, lane, lane % 2 ? a : b);
         ck_assert_uint_eq(part.requested, 0);
         stm_request_write(&step, &part, waves[i].wave);
+        stm_request_settle(&part, 1);
         ck_assert_uint_eq(part.missed, 32);
         ck_assert_uint_eq(part.requested, waves[i].written);
         ck_assert_uint_eq(part.count, waves[i].written);
     }
     free(part.keys);
+    free(part.waiting);
 }
 END_TEST
 
@@ -119,6 +121,7 @@ START_TEST(lists_are_bounded_and_rejected_at_random)
     for (uint32_t i = 0; i < 1000; i++) {
         stm_request_note(&step, &part, i % 32, (1 << 23) | (i % 100));
         stm_request_write(&step, &part, 0);
+        stm_request_settle(&part, 1);
     }
     ck_assert_uint_eq(part.requested, 1000);
     ck_assert_uint_eq(part.full, 936);
@@ -135,6 +138,7 @@ START_TEST(lists_are_bounded_and_rejected_at_random)
     for (uint32_t i = 0; i < 1000; i++) {
         stm_request_note(&step, &part, i % 32, (1 << 23) | (i % 100));
         stm_request_write(&step, &part, 0);
+        stm_request_settle(&part, 1);
     }
     ck_assert_uint_eq(part.count + part.rejected, 1000);
     ck_assert_uint_gt(part.rejected, 420);
@@ -144,6 +148,7 @@ START_TEST(lists_are_bounded_and_rejected_at_random)
     ck_assert_uint_eq(stm_request_rejection(STM_FRAMES_REJECT_SPREAD, 200, 10, 100), UINT32_MAX / 2);
     ck_assert_uint_eq(stm_request_rejection(STM_FRAMES_REJECT_UNIQUE, 200, 50, 100), UINT32_MAX / 4 * 3 + 2);
     free(part.keys);
+    free(part.waiting);
     stm_request_list_free(&list);
 }
 END_TEST
@@ -235,6 +240,7 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
     ck_assert_uint_eq(f.lookups.texels, 2);
     ck_assert_uint_eq(f.lookups.stand_ins, 2);
     stm_request_write(&step, &part, 8);
+    stm_request_settle(&part, 1);
     ck_assert_uint_eq(part.requested, 2);
     stm_request_list_clear(&list);
     stm_request_list_add(&list, &part);
@@ -249,11 +255,13 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
         f.base.state.random = 77;
         f.base.lookup(&f.base, &bound, at, &found);
         stm_request_write(&step, &part, 8);
+        stm_request_settle(&part, 1);
         ck_assert_uint_eq(part.requested, 0); /* tiles that are being loaded are not requested again */
         ck_assert_uint_eq(f.lookups.sharp, turn < 2 ? 0 : 2);
         stm_frame_loads_skip(&loads);
     }
     free(part.keys);
+    free(part.waiting);
     stm_request_list_free(&list);
     stm_frame_loads_free(&loads);
     txm_cache_free(&c);
