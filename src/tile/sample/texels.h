@@ -42,8 +42,9 @@ static inline float texels_move(uint32_t *random)
 }
 
 /* One sample of txm_texels_n. If it is no HIT, *random, `out` and *texels are unchanged. */
-static inline txm_lookup_result texels_one(const txm_view *view, const txm_sampler *how, uint32_t texture, txm_lookup at,
-                                    const float decoded[256], uint32_t *random, float out[4], uint64_t *texels)
+static inline txm_lookup_result texels_one(const txm_view *view, const txm_sampler *how, uint32_t texture,
+                                           txm_lookup at, const float decoded[256], uint32_t *random, float out[4],
+                                           uint64_t *texels)
 {
     const txm_view_texture *t = txm_texture_at(view, texture, &at.u, &at.v);
     if (!t)
