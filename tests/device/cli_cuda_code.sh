@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Checks the compiler's output for the GPU: nothing is contracted, flushed or approximated, so that the GPU gives the
-# same bits as the CPU with the same source; and no array is in slow memory.
+# same bits as the CPU with the same source; no array is in slow memory; and lookups use few registers.
 # Plain builds only: it looks at what nvcc makes
 # Slow: 30 s of nvcc
 # shellcheck source=tests/lib.sh
@@ -35,5 +35,20 @@ for part in lookup:src/device/lookup/program.c ray:tests/device/ray_device.cu; d
     check "$name-quiet" test ! -s err
     exact "$name-" "$name.ptx"
     check "$name-has-roots" grep -q 'sqrt\.rn\.f32' "$name.ptx"
+done
+# Half of a multiprocessor's threads, of 64 registers each, are at work in the lookups of the usual kinds.
+for arch in 75 90; do
+    run "$nvcc" -arch=sm_$arch -cubin -Xptxas -v lookup.ptx -o lookup.cubin
+    check "lookup-assembles-$arch" rc_is 0
+    cat out err >resources
+    awk -v fits=0 '/Compiling entry function/ { split($0, word, "\x27"); name = word[2]; stack = "none" }
+        /bytes stack frame/ { if (stack == "none") stack = $1 }
+        /Used [0-9]+ registers/ {
+            match($0, /Used [0-9]+/); used = substr($0, RSTART + 5, RLENGTH - 5)
+            if (name != "lookup" && (used > 64 || stack != 0)) print name ": " used " registers, " stack " bytes of stack"
+            else if (name ~ /^(linear|pixel)_(u8|u16|half|float)$/) fits++
+        }
+        END { if (fits != 8) print fits " kernels of bins fit" }' resources >unfit
+    check "lookup-fits-$arch" test ! -s unfit
 done
 finish

@@ -12,6 +12,25 @@ TXM_ENTRY(lookup, txm_device_lookup, 64)
     txm_device_lookup_body(TXM_ARGS, m0, m1, m2, m3, m4, m5, TXM_ID(0));
 }
 
+TXM_ENTRY(bin, txm_device_lookup, 64)
+{
+    txm_device_bin_body(TXM_ARGS, m0, m3, m4, m5, TXM_ID(0));
+}
+
+#define TXM_QUICK_ENTRY(name, bin, linear, type)                                                                       \
+    TXM_DENSE_ENTRY(name, txm_device_lookup, 64, 16)                                                                   \
+    {                                                                                                                  \
+        txm_device_quick_body(TXM_ARGS, m0, m1, m2, m3, m4, m5, (bin) + (type), linear, type, TXM_ID(0));              \
+    }
+TXM_QUICK_ENTRY(linear_u8, TXM_BIN_LINEAR, 1, TXM_TYPE_U8)
+TXM_QUICK_ENTRY(linear_u16, TXM_BIN_LINEAR, 1, TXM_TYPE_U16)
+TXM_QUICK_ENTRY(linear_half, TXM_BIN_LINEAR, 1, TXM_TYPE_HALF)
+TXM_QUICK_ENTRY(linear_float, TXM_BIN_LINEAR, 1, TXM_TYPE_FLOAT)
+TXM_QUICK_ENTRY(pixel_u8, TXM_BIN_PIXEL, 0, TXM_TYPE_U8)
+TXM_QUICK_ENTRY(pixel_u16, TXM_BIN_PIXEL, 0, TXM_TYPE_U16)
+TXM_QUICK_ENTRY(pixel_half, TXM_BIN_PIXEL, 0, TXM_TYPE_HALF)
+TXM_QUICK_ENTRY(pixel_float, TXM_BIN_PIXEL, 0, TXM_TYPE_FLOAT)
+
 TXM_ENTRY(place, txm_device_place, 64)
 {
     txm_device_place_body(TXM_ARGS, m0, m1, m2, TXM_ID(0) % TXM_DEVICE_ROW, TXM_ID(0) / TXM_DEVICE_ROW);

@@ -6,21 +6,15 @@
 #define TXM_DEVICE_KERNELS_LOOKUP_H
 #define TXM_DEVICE_VIEW 1
 #include "tile/sample/device_args.h"
-#include "tile/sample/lookup.h"
+#include "tile/sample/quick.h"
 
 #define TXM_WORDS(memory) ((TXM_GLOBAL uint32_t *)(TXM_GLOBAL void *)(memory))
 
-/* Does lookup `i`; the arguments give the offsets of its data in the memories. */
-TXM_KERNEL_PART void txm_device_lookup_body(const txm_device_lookup *a, TXM_GLOBAL uint8_t *table,
-                                            TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
-                                            TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,
-                                            uint32_t i)
+/* The view of a launch; the arguments give the offsets of its parts in the memories. */
+TXM_KERNEL_PART txm_device_view txm_device_view_of(const txm_device_lookup *a, TXM_GLOBAL uint8_t *table,
+                                                   TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
+                                                   TXM_GLOBAL uint8_t *notes)
 {
-    if (i >= a->count)
-        return;
-    const txm_device_in given =
-        ((TXM_GLOBAL const txm_device_in *)(TXM_GLOBAL void *)(TXM_WORDS(in) + a->lookups_at))[i];
-    const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)in)[given.how];
     txm_device_view view;
     view.textures = (TXM_GLOBAL const txm_view_texture *)(TXM_GLOBAL void *)table;
     view.leaves = TXM_WORDS(table) + a->leaves_at;
@@ -38,6 +32,83 @@ TXM_KERNEL_PART void txm_device_lookup_body(const txm_device_lookup *a, TXM_GLOB
     view.round = (uint16_t)a->round;
     view.rejection = a->rejection;
     view.stand_in_capacity = a->stand_ins ? a->capacity : 0;
+    return view;
+}
+
+/* The list of a bin, whose length is in the notes. */
+TXM_KERNEL_PART TXM_GLOBAL uint32_t *txm_device_list(const txm_device_lookup *a, TXM_GLOBAL uint8_t *out, uint32_t bin)
+{
+    const uint32_t before = a->sorted ? TXM_BITS32(a->bins & ((1u << bin) - 1u)) : 0;
+    return TXM_WORDS(out) + a->lists_at + (size_t)before * a->count;
+}
+
+TXM_KERNEL_PART void txm_device_list_add(const txm_device_lookup *a, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,
+                                         uint32_t bin, uint32_t i)
+{
+    txm_device_list(a, out, bin)[txm_count_in(TXM_WORDS(notes) + TXM_NOTE_BINS + bin)] = i;
+}
+
+TXM_KERNEL_PART TXM_GLOBAL const txm_device_in *txm_device_given(const txm_device_lookup *a, TXM_GLOBAL uint8_t *in,
+                                                                 uint32_t i)
+{
+    return (TXM_GLOBAL const txm_device_in *)(TXM_GLOBAL void *)(TXM_WORDS(in) + a->lookups_at) + i;
+}
+
+/* Puts lookup `i` on the list of its bin. */
+TXM_KERNEL_PART void txm_device_bin_body(const txm_device_lookup *a, TXM_GLOBAL uint8_t *table, TXM_GLOBAL uint8_t *in,
+                                         TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes, uint32_t i)
+{
+    if (i >= a->count)
+        return;
+    TXM_GLOBAL const txm_device_in *given = txm_device_given(a, in, i);
+    const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)in)[given->how];
+    const txm_device_view view = txm_device_view_of(a, table, 0, 0, notes);
+    float u = given->at.u, v = given->at.v;
+    const uint32_t bin = txm_bin_of(&how, txm_texture_at(&view, given->texture, &u, &v));
+    txm_device_list_add(a, out, notes, bin, i);
+}
+
+/* Does lookup `i` of a bin. */
+TXM_KERNEL_PART void txm_device_quick_body(const txm_device_lookup *a, TXM_GLOBAL uint8_t *table,
+                                           TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
+                                           TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,
+                                           uint32_t bin, int linear, int type, uint32_t i)
+{
+    if (i >= (a->sorted ? TXM_WORDS(notes)[TXM_NOTE_BINS + bin] : a->count))
+        return;
+    if (a->sorted)
+        i = txm_device_list(a, out, bin)[i];
+    TXM_GLOBAL const txm_device_in *given = txm_device_given(a, in, i);
+    TXM_GLOBAL txm_device_out *found = (TXM_GLOBAL txm_device_out *)(TXM_GLOBAL void *)out + i;
+    const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)in)[given->how];
+    const txm_device_view view = txm_device_view_of(a, table, near_tiles, far_tiles, notes);
+    const txm_lookup at = given->at;
+    uint32_t random = given->random;
+    float color[4];
+    if (!txm_quick_sample(&view, given->texture, &how, &at, bin, linear, type, &random, color)) {
+        txm_device_list_add(a, out, notes, TXM_BIN_REST, i);
+        return;
+    }
+    for (int c = 0; c < 4; c++)
+        found->color[c] = color[c];
+    found->random = random;
+    found->result = TXM_LOOKUP_HIT;
+}
+
+/* Does lookup `i` of the rest. */
+TXM_KERNEL_PART void txm_device_lookup_body(const txm_device_lookup *a, TXM_GLOBAL uint8_t *table,
+                                            TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
+                                            TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,
+                                            uint32_t i)
+{
+    const int listed = a->bins != 1u << TXM_BIN_REST;
+    if (i >= (listed ? TXM_WORDS(notes)[TXM_NOTE_BINS + TXM_BIN_REST] : a->count))
+        return;
+    if (listed)
+        i = txm_device_list(a, out, TXM_BIN_REST)[i];
+    const txm_device_in given = *txm_device_given(a, in, i);
+    const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)in)[given.how];
+    const txm_device_view view = txm_device_view_of(a, table, near_tiles, far_tiles, notes);
     txm_lookup_state state = {given.random, a->capacity, 0, 0, 0, 0, 0};
     txm_device_out found;
     txm_device_slopes slopes;

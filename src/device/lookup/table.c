@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The plug-in's table of functions for lookups: the runtime's own calls, and two kernels.
+ * The plug-in's table of functions for lookups: the runtime's own calls, and the kernels.
  */
 #include "device/lookup/lookups.h"
 #include "device/lookup/program.h"
@@ -21,7 +21,12 @@ static int place(const txm_device_place *args, void *const memories[TXM_DEVICE_P
 static int lookup(const txm_device_lookup *args, void *const memories[TXM_DEVICE_LOOKUP_MEMORIES], void *stream)
 {
     const uint64_t rows = (args->count + TXM_DEVICE_ROW - 1ull) / TXM_DEVICE_ROW;
-    return launch(TXM_LOOKUP_LOOK, rows, memories, TXM_DEVICE_LOOKUP_MEMORIES, args, sizeof *args, stream);
+    const uint32_t count = TXM_DEVICE_LOOKUP_MEMORIES;
+    int code = args->sorted ? launch(TXM_LOOKUP_BIN, rows, memories, count, args, sizeof *args, stream) : 0;
+    for (uint32_t bin = 1; !code && bin < TXM_BINS; bin++)
+        if (args->bins >> bin & 1)
+            code = launch(TXM_LOOKUP_QUICK + bin - 1, rows, memories, count, args, sizeof *args, stream);
+    return code ? code : launch(TXM_LOOKUP_LOOK, rows, memories, count, args, sizeof *args, stream);
 }
 
 const txm_device_lookups txm_lookup_table = {.abi = TXM_DEVICE_LOOKUPS_ABI,

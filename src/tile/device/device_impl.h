@@ -108,6 +108,8 @@ struct txm_device {
     uint32_t clock;    /* number of the last launch */
     uint32_t session;  /* number of calls of txm_device_sample_view: during a call, tiles that the view shows stay in
                           their slots */
+    uint32_t types;    /* bits of the types that textures of the view have had */
+    uint64_t rest;     /* lookups that the kernel of the rest did, for tests */
     uint64_t compared; /* entries and textures that were compared with what was sent, for tests */
     void *stream;
     txm_device_launch launches[TXM_DEVICE_LAUNCHES];

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/os/clock.h"
 #include "tile/device/device_impl.h"
+#include "tile/sample/filter.h"
 
 enum { BEGIN, PLACED, LOOKED, FETCHED };
 
@@ -112,6 +113,20 @@ static size_t result_bytes(const txm_device_launch *l)
     return l->picked.count * (sizeof(txm_device_out) + (l->batch.du ? sizeof(txm_device_slopes) : 0));
 }
 
+/* The bins that lookups of the launch may be in. Only the rest has derivatives. */
+static uint32_t bins_of(const txm_device_launch *l)
+{
+    const txm_device_batch *b = &l->batch;
+    uint32_t bins = 1u << TXM_BIN_REST, types = l->device->types;
+    if (!b->texture && b->one_texture < l->extent.textures && !l->view.textures[b->one_texture].udim_rows)
+        types = 1u << l->view.textures[b->one_texture].type;
+    for (uint32_t i = 0; !b->du && i < b->sampler_count; i++) {
+        const uint32_t bin = txm_bin_of_filter(b->samplers[i].filter);
+        bins |= bin != TXM_BIN_REST ? types << bin : 0;
+    }
+    return bins;
+}
+
 static size_t note_words(const txm_device_launch *l)
 {
     return (size_t)TXM_NOTES + l->capacity + l->touched_words;
@@ -189,8 +204,13 @@ static txm_status make_ready(txm_device_launch *l, txm_device_lookup *args, txm_
     l->capacity = some < d->options.max_requests ? (uint32_t)some : d->options.max_requests;
     l->touched_words = (l->extent.tiles + 31) / 32;
     txm_status status = pack_lookups(l, args, err);
+    args->bins = bins_of(l);
+    const uint32_t quick = args->bins & ~(1u << TXM_BIN_REST);
+    args->sorted = (quick & (quick - 1)) != 0;
+    args->lists_at = (uint32_t)(result_bytes(l) / 4);
+    const size_t lists = args->sorted ? (size_t)__builtin_popcount(args->bins) : quick != 0;
     if (status == TXM_OK)
-        status = txm_passage_room(d, &l->out, result_bytes(l), true, err);
+        status = txm_passage_room(d, &l->out, result_bytes(l) + lists * l->picked.count * sizeof(uint32_t), true, err);
     if (status == TXM_OK)
         status = txm_passage_room(d, &l->notes, note_words(l) * 4, true, err);
     const uint32_t out_words = (uint32_t)(l->picked.count * sizeof(txm_device_out) / 4);
@@ -416,6 +436,7 @@ static txm_status wait_for_launch(txm_device_launch *l, txm_error *err)
         return status;
     note_times(l);
     d->stats.result_bytes += result_bytes(l) + note_words(l) * 4;
+    d->rest += ((const uint32_t *)l->notes.pinned)[TXM_NOTE_BINS + TXM_BIN_REST];
     return TXM_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions that a plug-in provides for lookups on its devices: memory, copies and two kernels. Work is queued in a
+ * The functions that a plug-in provides for lookups on its devices: memory, copies and kernels. Work is queued in a
  * stream and done in that order; only `reach` waits.
  *
  * Functions return 0, or a code that `text` turns into a message. The calling thread works on the device that it used
@@ -13,7 +13,7 @@
 
 #include "tile/sample/device_args.h"
 
-enum { TXM_DEVICE_LOOKUPS_ABI = 2, TXM_DEVICE_LOOKUP_MEMORIES = 6, TXM_DEVICE_PLACE_MEMORIES = 3 };
+enum { TXM_DEVICE_LOOKUPS_ABI = 3, TXM_DEVICE_LOOKUP_MEMORIES = 6, TXM_DEVICE_PLACE_MEMORIES = 3 };
 
 typedef struct txm_device_lookups {
     uint32_t abi, look_bytes, place_bytes, texture_bytes; /* version, sizes of structs: other builds are refused */

@@ -318,6 +318,7 @@ static bool add_textures(txm_device_launch *l)
         if (!add_words(l, i * TEXTURE_WORDS, now, TEXTURE_WORDS))
             return false;
         l->textures[i] = *now;
+        l->device->types |= 1u << now->type;
     }
     l->textures_sent = count;
     return true;

@@ -10,8 +10,18 @@
 
 enum { TXM_DEVICE_UNIT_BYTES = 64 };
 
-/* The counters at the head of a launch's notes. */
-enum { TXM_NOTE_LISTED = 0, TXM_NOTE_ASKED, TXM_NOTE_REJECTED, TXM_NOTE_FULL, TXM_NOTES };
+/* The kinds of lookups that kernels of their own do (quick.h): the filter, plus the texture's type. */
+enum { TXM_BIN_REST = 0, TXM_BIN_LINEAR = 1, TXM_BIN_PIXEL = 5, TXM_BINS = 9 };
+
+/* The counters at the head of a launch's notes; those from TXM_NOTE_BINS on count the lookups in each bin. */
+enum {
+    TXM_NOTE_LISTED = 0,
+    TXM_NOTE_ASKED,
+    TXM_NOTE_REJECTED,
+    TXM_NOTE_FULL,
+    TXM_NOTE_BINS,
+    TXM_NOTES = TXM_NOTE_BINS + TXM_BINS
+};
 
 /* A lookup as it is sent to a device, and the result that is returned: 4 floats, or 12 with the derivatives by u and by
  * v. */
@@ -31,8 +41,9 @@ typedef struct txm_device_slopes {
 
 /* One launch. Its memories are the table, the tiles on the device, the tiles in host memory, the input, the output, and
  * the notes. The table holds textures, UDIM grids, and a word for each leaf and each entry; the input holds samplers
- * followed by lookups; the output holds colours followed by derivatives; the notes hold TXM_NOTES counters, the list of
- * requests, and a bit for each entry that was touched. */
+ * followed by lookups; the output holds colours followed by derivatives and then a list of lookups for each bin, each
+ * with room for all lookups; the notes hold TXM_NOTES counters, the list of requests, and a bit for each entry that was
+ * touched. */
 typedef struct txm_device_lookup {
     uint32_t count, texture_count;
     uint32_t udims_at, leaves_at, slots_at; /* counted in words of the table; the textures are at its beginning */
@@ -42,6 +53,9 @@ typedef struct txm_device_lookup {
     uint32_t near_units;
     uint32_t launch, round, rejection;
     uint32_t stand_ins; /* 1: a coarser tile that would stand in for a missing one is requested as well */
+    uint32_t lists_at;  /* counted in words of the output */
+    uint32_t bins;      /* bits of the bins that lookups of the launch may be in, the rest included */
+    uint32_t sorted;    /* 1: each bin has a list; 0: only the rest has, because there is at most one other bin */
 } txm_device_lookup;
 
 /* A run of units to copy into place. */

@@ -8,7 +8,7 @@
  */
 #ifndef TXM_SAMPLE_FILTER_H
 #define TXM_SAMPLE_FILTER_H
-#include "tile/terms/dialect.h"
+#include "tile/sample/device_args.h"
 #include "txtile/sampler.h"
 
 /* The pixels of a level that are read: the one at the place, or a square of two or four around it. */
@@ -80,6 +80,17 @@ TXM_ARITH int txm_filter_is_plain(int filter)
 TXM_ARITH int txm_filter_grid(int filter)
 {
     return txm_filter_reads_square(filter) + txm_filter_is_cubic(filter, 0);
+}
+
+/* The bin of a filter on devices, without the texture's type (device_args.h). */
+TXM_ARITH uint32_t txm_bin_of_filter(int filter)
+{
+    if (filter == TXM_FILTER_LINEAR)
+        return TXM_BIN_LINEAR;
+    return filter == TXM_FILTER_CLOSEST || filter == TXM_FILTER_STOCHASTIC_BOX ||
+                   filter == TXM_FILTER_STOCHASTIC_TENT || filter == TXM_FILTER_STOCHASTIC_GAUSSIAN
+               ? TXM_BIN_PIXEL
+               : TXM_BIN_REST;
 }
 
 /* ---- weights of a square of four ---- */

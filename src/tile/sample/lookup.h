@@ -100,6 +100,8 @@ TXM_FLOW int txm_is_first(const TXM_VIEW *view, const txm_tile_at *f, uint32_t n
     uint32_t now = f->slot;
 #ifdef TXM_DEVICE_VIEW
     (void)number;
+    if (!txm_speaks(f->word, now))
+        return 0;
 #else
     if (f->in_leaf && view->filter)
         return txm_filter_passes(view, number);

@@ -51,6 +51,9 @@ TXM_ARITH void txm_random_normal(uint32_t *state, float deviation, float *x, flo
     *y = radius * s;
 }
 
+/* Of the Gaussian filters: their variance is that of the tent, 1/6. */
+#define TXM_DEVIATION 0.408248290f
+
 /* Inverts the integral of the tent, one side of the peak at a time. */
 TXM_ARITH float txm_random_tent(uint32_t *state)
 {
@@ -112,9 +115,9 @@ TXM_OF_TABLES txm_jitter txm_jitter_of(const txm_sampler *how, uint32_t *random)
         j.x[0] = txm_random_tent(state);
         j.y[0] = txm_random_tent(state);
         break;
-    case TXM_FILTER_STOCHASTIC_GAUSSIAN: /* the variance of the tent, 1/6 */
+    case TXM_FILTER_STOCHASTIC_GAUSSIAN:
     case TXM_FILTER_STOCHASTIC_EWA:
-        txm_random_normal(state, 0.408248290f, &j.x[0], &j.y[0]);
+        txm_random_normal(state, TXM_DEVIATION, &j.x[0], &j.y[0]);
         break;
     default:
         txm_jitter_lobes(state, filter == TXM_FILTER_STOCHASTIC_MITCHELL, &j);

@@ -32,11 +32,13 @@ typedef struct txm_device_view {
 #define TXM_ADD32(p, n) atomic_add((volatile __global uint *)(p), n)
 #define TXM_OR32(p, bits) atomic_or((volatile __global uint *)(p), bits)
 #define TXM_READ32(p) (*(volatile __global const uint *)(p))
+#define TXM_BITS32(w) popcount(w)
 #elif defined(__CUDACC__)
 #define TXM_CAS32(p, expected, desired) atomicCAS(p, expected, desired)
 #define TXM_ADD32(p, n) atomicAdd(p, n)
 #define TXM_OR32(p, bits) atomicOr(p, bits)
 #define TXM_READ32(p) (*(volatile const uint32_t *)(p))
+#define TXM_BITS32(w) (uint32_t) __popc(w)
 #else
 static inline uint32_t txm_cas32(uint32_t *p, uint32_t expected, uint32_t desired)
 {
@@ -47,12 +49,45 @@ static inline uint32_t txm_cas32(uint32_t *p, uint32_t expected, uint32_t desire
 #define TXM_ADD32(p, n) __atomic_fetch_add(p, n, __ATOMIC_RELAXED)
 #define TXM_OR32(p, bits) __atomic_fetch_or(p, bits, __ATOMIC_RELAXED)
 #define TXM_READ32(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+#define TXM_BITS32(w) (uint32_t) __builtin_popcount(w)
 #endif
 /* Kernels are compiled for the device only. */
 #ifdef __CUDACC__
 #define TXM_KERNEL_PART static __device__ inline
 #else
 #define TXM_KERNEL_PART TXM_ARITH
+#endif
+
+/* Counts the thread in a counter, and returns the count before it. Threads of a warp that count in the same counter at
+ * the same time need one atomic operation. txm_speaks lets one of the threads that are about to exchange the same word
+ * go on, or at least keeps back those that come too late. */
+#ifdef __CUDACC__
+TXM_KERNEL_PART uint32_t txm_count_in(uint32_t *counter)
+{
+    const uint32_t peers = __match_any_sync(__activemask(), (unsigned long long)counter);
+    const uint32_t lane = threadIdx.x & 31u, leader = (uint32_t)__ffs((int)peers) - 1u;
+    uint32_t before = 0;
+    if (lane == leader)
+        before = atomicAdd(counter, (uint32_t)__popc(peers));
+    return __shfl_sync(peers, before, (int)leader) + (uint32_t)__popc(peers & ((1u << lane) - 1u));
+}
+
+TXM_KERNEL_PART int txm_speaks(const uint32_t *word, uint32_t expected)
+{
+    (void)expected;
+    const uint32_t peers = __match_any_sync(__activemask(), (unsigned long long)word);
+    return (threadIdx.x & 31u) + 1u == (uint32_t)__ffs((int)peers);
+}
+#else
+TXM_KERNEL_PART uint32_t txm_count_in(TXM_GLOBAL uint32_t *counter)
+{
+    return TXM_ADD32(counter, 1u);
+}
+
+TXM_KERNEL_PART int txm_speaks(TXM_GLOBAL const uint32_t *word, uint32_t expected)
+{
+    return TXM_READ32(word) == expected;
+}
 #endif
 
 #define TXM_LOAD_SLOT(p) TXM_READ32(p)
@@ -107,7 +142,7 @@ TXM_KERNEL_PART int txm_list_is_full(const txm_device_view *view, const txm_look
 /* A request that does not fit in the list expires with its launch, whose number it carries. */
 TXM_KERNEL_PART void txm_list_add(const txm_device_view *view, txm_lookup_state *state, uint32_t number)
 {
-    const uint32_t at = TXM_ADD32(view->notes + TXM_NOTE_LISTED, 1u);
+    const uint32_t at = txm_count_in(view->notes + TXM_NOTE_LISTED);
     if (at < view->capacity)
         view->requests[at] = number;
     else

@@ -81,7 +81,7 @@ lost() {
 again() { run env TXMILL_PLUGINS="$plugins" "${@:2}" "$TXMILL" stream "$1" room rgb8.png rgba8.png --size 32x18 --device opencl:0 --json; cp out device.json; }
 for verb in render play; do
     few=$([ $verb = play ] && echo "--frames 4 --virtual" || echo "--samples 2")
-    picture "$verb-lost" $verb "$few" "${faults[@]}" TXM_CL_LOSE=5
+    picture "$verb-lost" $verb "$few" "${faults[@]}" TXM_CL_LOSE=12
     check "$verb-lost-late" devices_are 'd["lost"] and d["lookups_by_processor"] and d["launches"]'
     picture "$verb-no-build" $verb "$few" "${faults[@]}" TXM_CL_FAIL_BUILD=1
     check "$verb-no-build-lost" devices_are 'd["lost"]'
@@ -92,7 +92,7 @@ for verb in render play; do
     done
     picture "$verb-memory-midway" $verb "$few" "${faults[@]}" TXM_CL_FAIL_COPY=4
 done
-again render "${faults[@]}" TXM_CL_LOSE=5
+again render "${faults[@]}" TXM_CL_LOSE=12
 lost render "opencl:0: launch: the device is not available"
 again render "${faults[@]}" TXM_CL_CRASH_BUILD=1 XDG_CACHE_HOME="$PWD/none"
 lost crash "opencl:0: launch: its driver crashed while it compiled the kernels (Segmentation fault)"

@@ -14,6 +14,7 @@
 
 #include "tile/cache/flow/mirror.h"
 #include "tile/device/device_impl.h"
+#include "tile/sample/filter.h"
 #include "tile/sample/view_file.h"
 #include "txtile/device.h"
 #include "util_cache.h"
@@ -47,7 +48,8 @@ static void make_truth(void)
     ck_assert_int_eq(txm_texture_set_new(&truth, NULL), TXM_OK);
     for (uint32_t i = 0; i < FILES; i++) {
         char name[32];
-        const uint32_t channels = i / TYPES % SHAPES ? 1 : 4, extension = extension_of(i);
+        const uint32_t colors = i / TYPES / SHAPES % 2 ? 3 : 4;
+        const uint32_t channels = i / TYPES % SHAPES ? 1 : colors, extension = extension_of(i);
         const uint32_t width = i < LARGE ? 200 + 37 * i : 1 + 7 * i % 32,
                        height = i < LARGE ? 530 - 13 * i : 1 + 11 * i % 32;
         snprintf(name, sizeof name, "device-%u.tx", i);
@@ -423,6 +425,17 @@ START_TEST(only_changes_are_compared)
     b.random = NULL;
     ck_assert_int_eq(txm_device_sample(&d, 1, &b, NULL), TXM_OK);
     compares(d, &b, 0);
+
+    /* With all tiles there, the kernel of the rest has the unusual lookups only. */
+    const uint64_t rest = d->rest, launches = d->stats.launches;
+    compares(d, &b, 0);
+    uint64_t usual = 0;
+    for (size_t i = 0; i < l.count; i++)
+        usual += l.texture[i] < LARGE && l.samplers[l.how[i]].rule != TXM_LEVEL_RULE_PROBES &&
+                 txm_bin_of_filter(l.samplers[l.how[i]].filter) != TXM_BIN_REST;
+    ck_assert_uint_gt(usual, l.count / 16);
+    ck_assert_uint_gt(d->rest, rest);
+    ck_assert_uint_le(d->rest - rest, (l.count - usual) * (d->stats.launches - launches));
     ck_assert_uint_gt(d->launches[0].extent.tiles, 4 * MOST);
 
     /* A tile that the processor loads, of a texture that is open. */
