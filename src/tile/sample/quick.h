@@ -18,26 +18,6 @@ TXM_KERNEL_PART uint32_t txm_bin_of(const txm_sampler *how, TXM_GLOBAL const txm
     return !t || txm_is_packed(t) || !bin ? TXM_BIN_REST : bin + t->type;
 }
 
-/* txm_jitter_of for filters that draw one pixel, without a pointer to the state that is used. */
-TXM_KERNEL_PART void txm_quick_jitter(const txm_sampler *how, uint32_t *random, txm_jitter *j)
-{
-    uint32_t state = *random;
-    if (how->filter == TXM_FILTER_CLOSEST || how->chance == TXM_CHANCE_NONE ||
-        (how->chance != TXM_CHANCE_NUMBER && !state))
-        return;
-    if (how->filter == TXM_FILTER_STOCHASTIC_BOX) {
-        j->x[0] = txm_random_next(&state) - 0.5f;
-        j->y[0] = txm_random_next(&state) - 0.5f;
-    } else if (how->filter == TXM_FILTER_STOCHASTIC_TENT) {
-        j->x[0] = txm_random_tent(&state);
-        j->y[0] = txm_random_tent(&state);
-    } else {
-        txm_random_normal(&state, TXM_DEVIATION, &j->x[0], &j->y[0]);
-    }
-    if (how->chance != TXM_CHANCE_NUMBER)
-        *random = state;
-}
-
 /* A pixel of four channels, in one load. */
 TXM_KERNEL_PART txm_rgba txm_quick_four(int type, TXM_GLOBAL const uint8_t *p)
 {
@@ -150,7 +130,7 @@ TXM_KERNEL_PART int txm_quick_sample(const TXM_VIEW *view, uint32_t texture, con
     const uint32_t low = txm_level_clamp(txm_level_jitter(how, f.level, random), txm_levels_of(t, how),
                                          how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     if (!linear)
-        txm_quick_jitter(how, random, &jitter);
+        txm_jitter_of_pixel(how, random, &jitter);
     txm_sum sum = {zero, zero, zero};
     for (uint32_t i = 0; i < f.probes; i++) {
         const float d = (float)i - 0.5f * (float)(f.probes - 1), weight = txm_probe_weight(&f, i);

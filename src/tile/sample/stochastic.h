@@ -97,31 +97,37 @@ TXM_OF_TABLES void txm_jitter_lobes(uint32_t *state, int mitchell, txm_jitter *j
     j->weight[1] = -(2.0f * p * n);
 }
 
-/* Without a state nothing is random: all of these filters then read the closest pixel. A number that the caller
- * provides is used as a state that is not written back. */
+/* The tap of a filter that draws one pixel. Without a state nothing is random: all stochastic filters then read the
+ * closest pixel. A number that the caller provides is used as a state that is not written back. */
+TXM_ARITH void txm_jitter_of_pixel(const txm_sampler *how, uint32_t *random, txm_jitter *j)
+{
+    uint32_t state = *random;
+    if (!txm_filter_draws(how->filter) || how->chance == TXM_CHANCE_NONE ||
+        (how->chance != TXM_CHANCE_NUMBER && !state))
+        return;
+    if (how->filter == TXM_FILTER_STOCHASTIC_BOX) {
+        j->x[0] = txm_random_next(&state) - 0.5f;
+        j->y[0] = txm_random_next(&state) - 0.5f;
+    } else if (how->filter == TXM_FILTER_STOCHASTIC_TENT) {
+        j->x[0] = txm_random_tent(&state);
+        j->y[0] = txm_random_tent(&state);
+    } else {
+        txm_random_normal(&state, TXM_DEVIATION, &j->x[0], &j->y[0]);
+    }
+    if (how->chance != TXM_CHANCE_NUMBER)
+        *random = state;
+}
+
 TXM_OF_TABLES txm_jitter txm_jitter_of(const txm_sampler *how, uint32_t *random)
 {
     const int filter = how->filter, numbered = how->chance == TXM_CHANCE_NUMBER;
+    const int lobes = filter == TXM_FILTER_STOCHASTIC_LANCZOS || filter == TXM_FILTER_STOCHASTIC_MITCHELL;
     txm_jitter j = {1, {0.0f, 0.0f}, {0.0f, 0.0f}, {1.0f, 0.0f}};
-    uint32_t number = *random, *state = numbered ? &number : random;
-    if (!txm_filter_draws(filter) || how->chance == TXM_CHANCE_NONE || (!numbered && !*state))
-        return j;
-    switch (filter) {
-    case TXM_FILTER_STOCHASTIC_BOX:
-        j.x[0] = txm_random_next(state) - 0.5f;
-        j.y[0] = txm_random_next(state) - 0.5f;
-        break;
-    case TXM_FILTER_STOCHASTIC_TENT:
-        j.x[0] = txm_random_tent(state);
-        j.y[0] = txm_random_tent(state);
-        break;
-    case TXM_FILTER_STOCHASTIC_GAUSSIAN:
-    case TXM_FILTER_STOCHASTIC_EWA:
-        txm_random_normal(state, TXM_DEVIATION, &j.x[0], &j.y[0]);
-        break;
-    default:
-        txm_jitter_lobes(state, filter == TXM_FILTER_STOCHASTIC_MITCHELL, &j);
-    }
+    uint32_t number = *random;
+    if (!lobes)
+        txm_jitter_of_pixel(how, random, &j);
+    else if (how->chance != TXM_CHANCE_NONE && (numbered || number))
+        txm_jitter_lobes(numbered ? &number : random, filter == TXM_FILTER_STOCHASTIC_MITCHELL, &j);
     return j;
 }
 #endif
