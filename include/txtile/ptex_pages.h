@@ -18,7 +18,12 @@
  * triangular texels for each pixel of the square; the pixel is their average. The neighbour continues beyond the
  * diagonal.
  *
- * A face is packed with at least padding_px and at most 2^15 texels a side.
+ * Faces of equal size that continue each other on the mesh lie side by side in a page, without frames between them, as
+ * long as lookups do not tell the difference. Faces are turned by quarters for this, and so that more rectangles are wide
+ * than high; those of files with tangent vectors are not. txm_ptex_place_uv tells where a face's corners are.
+ *
+ * A face is packed with at least padding_px and at most 2^15 texels a side; a constant one whose neighbours have the same
+ * colour, with the least.
  *
  * NULL: as described in status.h; options may be NULL.
  *
@@ -42,8 +47,9 @@ typedef struct txm_ptex_pages txm_ptex_pages;
 typedef struct txm_ptex_pages_options {
     size_t struct_size;  /* sizeof(txm_ptex_pages_options) */
     uint32_t page_px;    /* largest width and height of a page, unless a face needs more; 0: 4096 */
-    uint32_t padding_px; /* 1, 2, 4, 8 or 16; 0: 4, or less if the faces are so small that frames would fill most of a
-                            page */
+    uint32_t padding_px; /* 1, 2, 4, 8 or 16; 0: 4, or 2 or 1 if pages would otherwise have more than 1.15 times the
+                            texels of the faces; if they have more in any case, the widest with which they have at most
+                            1.3 times as many, or 1 */
 } txm_ptex_pages_options;
 
 /* The result of packing. */
@@ -52,7 +58,7 @@ typedef struct txm_ptex_pages_info {
     uint32_t channels;     /* channels of the pages: 1 or 4 */
     bool has_alpha;        /* the file has alpha; otherwise a fourth channel is 1 */
     txm_type type;         /* the file's type */
-    uint64_t face_pixels;  /* pixels of the faces without their frames */
+    uint64_t face_pixels;  /* texels of the faces in the file */
     uint64_t block_pixels; /* pixels of the faces with their frames */
     uint64_t page_pixels;  /* pixels of all pages; the excess over block_pixels is unused */
 } txm_ptex_pages_info;
@@ -69,7 +75,8 @@ TXM_API const txm_ptex_pages_info *txm_ptex_pages_info_of(const txm_ptex_pages *
 /* The size of a page, px; 0 x 0 if the page does not exist. */
 TXM_API void txm_ptex_page_size(const txm_ptex_pages *pages, uint32_t page, uint32_t *width, uint32_t *height);
 
-/* The position of a face: columns x to x + width of a page, and rows y to y + height from its bottom. */
+/* The position of a face: columns x to x + width of a page, and rows y to y + height from its bottom. A face that is
+ * turned by one or three quarters has its v along x. */
 typedef struct txm_ptex_place {
     uint32_t page, x, y, width, height;
 } txm_ptex_place;

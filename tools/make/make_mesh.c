@@ -28,7 +28,7 @@ const txm_option txm_mesh_options[] = {
                .help = "Maximum width and height of a page (default: 4096)",
                .more = "A face that needs more has a larger page."),
     TXM_OPTION(CHOICE, "padding", .rare = true, AT(padding), .arg = "PX", .values = "auto 1 2 4 8 16",
-               .help = "Texels of the neighbours around each face (default: 4, or less if faces are small)",
+               .help = "Texels of the neighbours around faces (default: 4, or less if faces are small)",
                .more = "They separate faces on the first levels of the pages; each doubling adds a level."),
     {0},
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Assigns the faces of a Ptex file to places in pages.
+ * Assigns the charts of a Ptex file's faces to places in pages.
  *
- * Faces with their frames are blocks of few different sizes, since all sizes are powers of two, but there may be
+ * Charts with their frames are blocks of few different sizes, since all sizes are powers of two, but there may be
  * millions of each size. Blocks are therefore not placed one by one: starting with the largest size, whole rectangles
  * are filled with a grid of blocks. The remains of a rectangle beside and above a grid are kept for smaller sizes. The
  * number of steps depends only on the number of sizes and pages, so several page widths can be tried, and the one that
@@ -20,16 +20,18 @@ enum {
     LARGEST_LOG2 = 15,
     MAX_PAGES = 8999,
     NEAR_PX = 128, /* approximate height of a strip of a grid */
-    WIDTHS = 24    /* page widths that are tried */
+    WIDTHS = 96    /* page widths that are tried */
 };
 
-ptex_packed txm_ptex_packed_size(const txm_ptex *p, uint32_t face, uint32_t padding_log2)
+ptex_packed txm_ptex_packed_size(const txm_ptex *p, uint32_t face, unsigned turn, uint32_t padding_log2)
 {
     const txm_ptex_face *f = &p->faces[face];
-    uint32_t u = f->u_log2 > padding_log2 ? f->u_log2 : padding_log2;
-    uint32_t v = f->v_log2 > padding_log2 ? f->v_log2 : padding_log2;
-    return (ptex_packed){(uint8_t)(u < LARGEST_LOG2 ? u : LARGEST_LOG2),
-                         (uint8_t)(v < LARGEST_LOG2 ? v : LARGEST_LOG2)};
+    const bool constant = f->flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD;
+    uint32_t u = constant || f->u_log2 < padding_log2 ? padding_log2 : f->u_log2;
+    uint32_t v = constant || f->v_log2 < padding_log2 ? padding_log2 : f->v_log2;
+    u = u < LARGEST_LOG2 ? u : LARGEST_LOG2;
+    v = v < LARGEST_LOG2 ? v : LARGEST_LOG2;
+    return turn & 1 ? (ptex_packed){(uint8_t)v, (uint8_t)u} : (ptex_packed){(uint8_t)u, (uint8_t)v};
 }
 
 typedef struct free_rect {
@@ -39,7 +41,7 @@ typedef struct free_rect {
 /* A size of blocks, and the number of blocks of that size. */
 typedef struct block_size {
     uint32_t width, height, count, first;
-    uint8_t u_log2, v_log2;
+    uint8_t width_log2, height_log2;
 } block_size;
 
 /* An attempt with one page width. */
@@ -112,8 +114,8 @@ static bool fill_rect(packing *p, const free_rect *r, block_size *b)
                                             .rows = rows,
                                             .strip = strip ? strip : 1,
                                             .first = b->first,
-                                            .u_log2 = b->u_log2,
-                                            .v_log2 = b->v_log2};
+                                            .width_log2 = b->width_log2,
+                                            .height_log2 = b->height_log2};
     b->first += columns * rows;
     b->count -= columns * rows;
     ptex_page *page = &p->pages[r->page];
@@ -156,23 +158,19 @@ static uint64_t packed_pixels(const packing *p)
 
 /* ---- the best attempt -------------------------------------------------------------------------------------------- */
 
-/* A candidate width that may leave little free: near the square root of the area, or near a page's width if more than
- * one page is needed. Every other attempt takes whole columns of one size. */
+/* A candidate width that may leave little free: around the square root of the area, or a page's width if more than one
+ * page is needed. Every other attempt takes whole columns of one size. */
 static uint32_t width_to_try(const block_size *sizes, size_t count, uint64_t area, uint32_t most, uint32_t least,
                              unsigned attempt)
 {
-    const double square = sqrt((double)area);
-    double width = square < (double)most ? square : (double)most;
+    const double square = sqrt((double)area), share = (double)(attempt / 2) / (WIDTHS / 2);
+    const bool many = square > (double)most;
+    double width = many ? (double)most * (1 - share / 4) : square * (1 + (attempt % 4 < 2 ? share : -share / 2));
     if (attempt % 2 == 0) {
-        const block_size *b = &sizes[attempt / 2 % count];
-        width = ceil(width / b->width) * b->width;
-    } else {
-        width *= square < (double)most ? 1 + 0.02 * attempt : 1 - 0.01 * (attempt / 2);
+        const uint32_t column = sizes[attempt / 2 % count].width;
+        width = (many ? floor(width / column) : ceil(width / column)) * column;
     }
-    if (width > (double)most && attempt % 2 == 0)
-        width = (double)(most / sizes[attempt / 2 % count].width * sizes[attempt / 2 % count].width);
-    width = width < (double)least ? least : width > (double)most ? most : width;
-    return (uint32_t)width;
+    return width < (double)least ? least : width > (double)most ? most : (uint32_t)width;
 }
 
 static uint32_t round_up(uint32_t value, uint32_t to)
@@ -189,11 +187,12 @@ static txm_status pack_best(const txm_ptex_pages *pages, const block_size *sizes
         least = sizes[i].width > least ? sizes[i].width : least;
         tallest = sizes[i].height > tallest ? sizes[i].height : tallest;
     }
-    const uint32_t most = page_px > least ? page_px : least, height = page_px > tallest ? page_px : tallest;
-    for (unsigned attempt = 0; attempt < WIDTHS; attempt++) {
-        /* All sizes in a page are multiples of the padding, so the page has as many levels made from faces as the faces
-         * allow. */
-        const uint32_t width = round_up(width_to_try(sizes, count, area, most, least, attempt), pages->info.padding_px);
+    /* All sizes in a page are multiples of twice the padding, so that the page has one level more than those that are
+     * made from faces, on which the edges of faces are in the middle of pixels. */
+    const uint32_t unit = 2 * pages->info.padding_px, whole = page_px / unit * unit;
+    const uint32_t most = whole > least ? whole : least, height = whole > tallest ? whole : tallest;
+    for (unsigned attempt = 0; attempt < WIDTHS && (!attempt || packed_pixels(best) > area + area / 256); attempt++) {
+        const uint32_t width = round_up(width_to_try(sizes, count, area, most, least, attempt), unit);
         packing p = {.width = width, .height = height};
         if (!pack_blocks(&p, sizes, count)) {
             free_packing(&p);
@@ -213,7 +212,7 @@ static txm_status pack_best(const txm_ptex_pages *pages, const block_size *sizes
                           pages->ptex->path, best->page_count, height, MAX_PAGES);
 }
 
-/* ---- faces by size ----------------------------------------------------------------------------------------------- */
+/* ---- charts by size ---------------------------------------------------------------------------------------------- */
 
 static int larger_first(const void *a, const void *b)
 {
@@ -227,35 +226,56 @@ static int larger_first(const void *a, const void *b)
     return x->width < y->width ? 1 : x->width > y->width ? -1 : 0;
 }
 
-/* Counts each size, and lists faces by size, and by number within a size. */
-static size_t sort_faces(txm_ptex_pages *pages, block_size *sizes)
+static ptex_packed chart_size(const txm_ptex_pages *pages, uint32_t face, const uint8_t log2[2])
+{
+    ptex_packed s = txm_ptex_packed_size(pages->ptex, face, pages->cells[face].turn, pages->padding_log2);
+    return (ptex_packed){(uint8_t)(s.width_log2 + log2[0]), (uint8_t)(s.height_log2 + log2[1])};
+}
+
+/* Counts each size, and lists charts by size, and by number within a size. `new_rank` has room for every face. */
+static size_t sort_charts(txm_ptex_pages *pages, block_size *sizes, uint8_t (*const log2)[2], uint32_t *new_rank)
 {
     const txm_ptex *p = pages->ptex;
     const uint32_t padding = pages->info.padding_px;
     uint32_t counts[SIZES][SIZES] = {{0}}, at[SIZES][SIZES];
     size_t count = 0;
-    uint32_t first = 0;
+    uint32_t first = 0, members = 0;
+    pages->info.face_pixels = pages->info.block_pixels = 0;
     for (uint32_t i = 0; i < p->info.faces; i++) {
-        const ptex_packed s = txm_ptex_packed_size(p, i, pages->padding_log2);
-        counts[s.u_log2][s.v_log2]++;
+        pages->info.face_pixels += 1ull << (p->faces[i].u_log2 + p->faces[i].v_log2);
+        if (pages->rank[i] == i) {
+            const ptex_packed s = chart_size(pages, i, log2[i]);
+            counts[s.width_log2][s.height_log2]++;
+        }
     }
     for (unsigned u = 0; u < SIZES; u++)
         for (unsigned v = 0; v < SIZES; v++)
             if (counts[u][v])
-                sizes[count++] = (block_size){
-                    (1u << u) + 2 * padding, (1u << v) + 2 * padding, counts[u][v], 0, (uint8_t)u, (uint8_t)v};
+                sizes[count++] = (block_size){txm_ptex_block_px(u, padding),
+                                              txm_ptex_block_px(v, padding),
+                                              counts[u][v],
+                                              0,
+                                              (uint8_t)u,
+                                              (uint8_t)v};
     qsort(sizes, count, sizeof *sizes, larger_first);
     for (size_t i = 0; i < count; i++) {
         block_size *b = &sizes[i];
-        b->first = at[b->u_log2][b->v_log2] = first;
+        b->first = at[b->width_log2][b->height_log2] = first;
         first += b->count;
         pages->info.block_pixels += (uint64_t)b->width * b->height * b->count;
-        pages->info.face_pixels += (uint64_t)b->count << (b->u_log2 + b->v_log2);
     }
+    for (uint32_t i = 0; i < p->info.faces; i++)
+        if (pages->rank[i] == i) {
+            const ptex_packed s = chart_size(pages, i, log2[i]);
+            new_rank[i] = at[s.width_log2][s.height_log2]++;
+            pages->order[new_rank[i]] = members;
+            members += 1u << (log2[i][0] + log2[i][1]);
+        }
     for (uint32_t i = 0; i < p->info.faces; i++) {
-        const ptex_packed s = txm_ptex_packed_size(p, i, pages->padding_log2);
-        pages->rank[i] = at[s.u_log2][s.v_log2]++;
-        pages->order[pages->rank[i]] = i;
+        const uint32_t chart = pages->rank[i];
+        const ptex_cell at_cell = pages->cells[i];
+        pages->members[pages->order[new_rank[chart]] + (at_cell.y << log2[chart][0]) + at_cell.x] = i;
+        pages->rank[i] = new_rank[chart];
     }
     return count;
 }
@@ -281,18 +301,66 @@ static txm_status list_by_page(txm_ptex_pages *pages, txm_error *err)
     return TXM_OK;
 }
 
-txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, txm_error *err)
+/* More pixels of pages than this for each texel of a face are avoided by narrower frames: `WANTED` if possible, or else
+ * `MOST`. */
+static const double WANTED = 1.15, MOST = 1.3;
+
+/* Packs with this padding. *share: the pages' pixels for each texel of the faces; beyond MOST, if `narrow`, nothing is
+ * packed. */
+static txm_status pack_padded(txm_ptex_pages *pages, uint32_t padding_log2, uint32_t page_px, bool narrow,
+                              block_size *sizes, packing *best, double *share, txm_error *err)
 {
-    const uint32_t faces = pages->ptex->info.faces;
+    const size_t faces = pages->ptex->info.faces;
+    uint8_t(*log2)[2] = txm_calloc(faces + 1, sizeof *log2);
+    uint32_t *new_rank = txm_alloc_pixels(faces + 1, sizeof *new_rank);
+    size_t count = 0;
+    pages->padding_log2 = padding_log2;
+    pages->info.padding_px = 1u << padding_log2;
+    free_packing(best);
+    txm_status status =
+        log2 && new_rank ? txm_ptex_find_charts(pages, page_px, log2, err) : txm_no_memory(err, pages->ptex->path);
+    if (status == TXM_OK) {
+        count = sort_charts(pages, sizes, log2, new_rank);
+        if (!count)
+            status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: it has no faces", pages->ptex->path);
+    }
+    free(log2);
+    free(new_rank);
+    const double texels = (double)pages->info.face_pixels;
+    *share = (double)pages->info.block_pixels / texels;
+    if (status == TXM_OK && !(narrow && padding_log2 && *share > MOST)) {
+        status = pack_best(pages, sizes, count, page_px, best, err);
+        *share = (double)packed_pixels(best) / texels;
+    }
+    return status;
+}
+
+txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, bool narrow, txm_error *err)
+{
+    const size_t faces = pages->ptex->info.faces;
     block_size *sizes = txm_calloc((size_t)SIZES * SIZES, sizeof *sizes);
     packing best = {0};
-    pages->order = txm_calloc((size_t)faces + 1, sizeof *pages->order);
-    pages->rank = txm_calloc((size_t)faces + 1, sizeof *pages->rank);
-    txm_status status = sizes && pages->order && pages->rank ? TXM_OK : txm_no_memory(err, pages->ptex->path);
-    if (status == TXM_OK) {
-        const size_t count = sort_faces(pages, sizes);
-        status = count ? pack_best(pages, sizes, count, page_px, &best, err)
-                       : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: it has no faces", pages->ptex->path);
+    pages->order = txm_calloc(faces + 1, sizeof *pages->order);
+    pages->members = txm_calloc(faces + 1, sizeof *pages->members);
+    pages->rank = txm_calloc(faces + 1, sizeof *pages->rank);
+    pages->cells = txm_calloc(faces + 1, sizeof *pages->cells);
+    txm_status status = sizes && pages->order && pages->members && pages->rank && pages->cells
+                            ? TXM_OK
+                            : txm_no_memory(err, pages->ptex->path);
+    const uint32_t widest = pages->padding_log2;
+    double shares[PTEX_MAX_PADDING_LOG2 + 1];
+    uint32_t log2 = widest;
+    if (status == TXM_OK)
+        status = pack_padded(pages, log2, page_px, narrow, sizes, &best, &shares[log2], err);
+    while (status == TXM_OK && narrow && log2 && shares[log2] > WANTED) {
+        log2--;
+        status = pack_padded(pages, log2, page_px, narrow, sizes, &best, &shares[log2], err);
+    }
+    if (status == TXM_OK && narrow && shares[log2] > WANTED) {
+        for (log2 = widest; log2 && shares[log2] > MOST; log2--)
+            continue;
+        if (log2)
+            status = pack_padded(pages, log2, page_px, narrow, sizes, &best, &shares[log2], err);
     }
     free(sizes);
     if (status != TXM_OK) {
@@ -303,8 +371,6 @@ txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, txm_error *err
     pages->grid_count = best.grid_count;
     pages->pages = best.pages;
     pages->info.pages = (uint32_t)best.page_count;
-    for (uint32_t i = 0; i < pages->info.pages; i++)
-        pages->pages[i].height = round_up(pages->pages[i].height, pages->info.padding_px);
     pages->info.page_pixels = packed_pixels(&best);
     free(best.rects);
     return list_by_page(pages, err);

@@ -20,10 +20,8 @@ enum {
     PAGE_PX = 4096,
     MAX_PAGE_PX = 65536,
     PADDING_LOG2 = 2,
-    MAX_PADDING_LOG2 = 4,
     KEPT_BYTES = 16 << 20, /* memory of faces that a reader keeps */
-    MEAN_ROWS = 32,        /* input rows that are read and averaged at a time */
-    MOST_FRAMES = 4        /* limit for the ratio of pixels to face pixels, above which smaller frames are chosen */
+    MEAN_ROWS = 32         /* input rows that are read and averaged at a time */
 };
 
 typedef struct ptex_reader {
@@ -175,63 +173,6 @@ typedef struct page_part {
     txm_error *err;
 } page_part;
 
-/* The face in a cell of a grid. */
-static uint32_t face_of_cell(const txm_ptex_pages *pages, const ptex_grid *g, uint32_t column, uint32_t row)
-{
-    const uint32_t begin = row / g->strip * g->strip, left = g->rows - begin;
-    const uint32_t high = left < g->strip ? left : g->strip;
-    return pages->order[g->first + begin * g->columns + column * high + (row - begin)];
-}
-
-static uint32_t block_size(const txm_ptex_pages *pages, uint32_t log2)
-{
-    return (1u << log2) + 2 * pages->info.padding_px;
-}
-
-/* Fills a cell with the file's colour for the whole face. This is used on levels on which the face is at most one
- * pixel, which would otherwise take as long to make as the first levels. */
-static void fill_cell(page_part *r, uint32_t face, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)
-{
-    const size_t bytes = page_pixel_bytes(r->pages);
-    uint8_t pixel[16];
-    widen_texels(r->pages, r->pages->ptex->constants + (size_t)face * r->pages->ptex->info.pixel_bytes, 1, pixel);
-    for (uint32_t y = y0; y < y1; y++)
-        txm_ptex_fill(r->pixels + (r->y + r->height - 1 - y) * r->row_bytes + (x0 - r->x) * bytes, pixel, bytes,
-                      x1 - x0);
-}
-
-/* Reads the part of a block that is inside the rectangle. */
-static txm_status read_cell(page_part *r, const ptex_grid *g, uint32_t column, uint32_t row)
-{
-    const txm_ptex_pages *pages = r->pages;
-    const uint32_t width = block_size(pages, g->u_log2) >> r->level, height = block_size(pages, g->v_log2) >> r->level;
-    const uint32_t left = (g->x >> r->level) + column * width, bottom = (g->y >> r->level) + row * height;
-    const uint32_t x0 = left > r->x ? left : r->x, y0 = bottom > r->y ? bottom : r->y;
-    const uint32_t x1 = left + width < r->x + r->width ? left + width : r->x + r->width;
-    const uint32_t y1 = bottom + height < r->y + r->height ? bottom + height : r->y + r->height;
-    const int frame = (int)(pages->info.padding_px >> r->level);
-    if (g->u_log2 <= r->shown && g->v_log2 <= r->shown && r->shown > r->level) {
-        fill_cell(r, face_of_cell(pages, g, column, row), x0, y0, x1, y1);
-        return TXM_OK;
-    }
-    const ptex_part part = {(int)(x0 - left) - frame, (int)(y0 - bottom) - frame, (int)(x1 - x0), (int)(y1 - y0)};
-    const size_t row_bytes = (size_t)(x1 - x0) * pages->ptex->info.pixel_bytes, bytes = row_bytes * (y1 - y0);
-    if (bytes > r->reader->scratch_bytes) {
-        free(r->reader->scratch);
-        r->reader->scratch = txm_alloc_pixels(bytes, 1);
-        r->reader->scratch_bytes = r->reader->scratch ? bytes : 0;
-        if (!r->reader->scratch)
-            return txm_no_memory(r->err, pages->ptex->path);
-    }
-    txm_status status =
-        txm_ptex_read_framed(r->reader->filter, face_of_cell(pages, g, column, row), g->u_log2 - r->level,
-                             g->v_log2 - r->level, &part, r->reader->scratch, row_bytes, r->err);
-    for (uint32_t y = y0; status == TXM_OK && y < y1; y++)
-        widen_texels(pages, r->reader->scratch + (y - y0) * row_bytes, x1 - x0,
-                     r->pixels + (r->y + r->height - 1 - y) * r->row_bytes + (x0 - r->x) * page_pixel_bytes(pages));
-    return status;
-}
-
 /* The first and last cell that overlap a range of pixels; false if there are none. */
 static bool cells_in_range(uint32_t start, uint32_t size, uint32_t count, uint32_t from, uint32_t length,
                            uint32_t *first, uint32_t *last)
@@ -244,18 +185,121 @@ static bool cells_in_range(uint32_t start, uint32_t size, uint32_t count, uint32
     return true;
 }
 
+/* The chart in a cell of a grid: its number in the order of sizes. */
+static uint32_t chart_of_cell(const ptex_grid *g, uint32_t column, uint32_t row)
+{
+    const uint32_t begin = row / g->strip * g->strip, left = g->rows - begin;
+    const uint32_t high = left < g->strip ? left : g->strip;
+    return g->first + begin * g->columns + column * high + (row - begin);
+}
+
+/* Fills pixels with the file's colour for the whole face. This is used on levels on which the face is at most one
+ * pixel, which would otherwise take as long to make as the first levels. */
+static void fill_face(page_part *r, uint32_t face, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)
+{
+    const size_t bytes = page_pixel_bytes(r->pages);
+    uint8_t pixel[16];
+    widen_texels(r->pages, r->pages->ptex->constants + (size_t)face * r->pages->ptex->info.pixel_bytes, 1, pixel);
+    for (uint32_t y = y0; y < y1; y++)
+        txm_ptex_fill(r->pixels + (r->y + r->height - 1 - y) * r->row_bytes + (x0 - r->x) * bytes, pixel, bytes,
+                      x1 - x0);
+}
+
+/* Reads a part of a face, in pixels x0 to x1 and y0 to y1 of the page, where the face's corner is at (left, bottom). A
+ * turned face is read as it is in the file, and then turned. */
+static txm_status read_face(page_part *r, uint32_t face, int left, int bottom, uint32_t x0, uint32_t y0, uint32_t x1,
+                            uint32_t y1)
+{
+    const txm_ptex_pages *pages = r->pages;
+    const unsigned turn = pages->cells[face].turn;
+    const ptex_packed size = txm_ptex_packed_size(pages->ptex, face, turn, pages->padding_log2);
+    if (size.width_log2 <= r->shown && size.height_log2 <= r->shown && r->shown > r->level) {
+        fill_face(r, face, x0, y0, x1, y1);
+        return TXM_OK;
+    }
+    const uint32_t w_log2 = size.width_log2 - r->level, h_log2 = size.height_log2 - r->level;
+    const int x = (int)x0 - left, y = (int)y0 - bottom, columns = (int)(x1 - x0), rows = (int)(y1 - y0);
+    const int from_right = (1 << w_log2) - x - columns, from_top = (1 << h_log2) - y - rows;
+    const ptex_part part = turn == 0   ? (ptex_part){x, y, columns, rows}
+                           : turn == 1 ? (ptex_part){y, from_right, rows, columns}
+                           : turn == 2 ? (ptex_part){from_right, from_top, columns, rows}
+                                       : (ptex_part){from_top, x, rows, columns};
+    const size_t texel = pages->ptex->info.pixel_bytes, row = (size_t)part.width * texel;
+    const size_t read = row * (size_t)part.height, bytes = read + (size_t)columns * texel;
+    if (bytes > r->reader->scratch_bytes) {
+        free(r->reader->scratch);
+        r->reader->scratch = txm_alloc_pixels(bytes, 1);
+        r->reader->scratch_bytes = r->reader->scratch ? bytes : 0;
+        if (!r->reader->scratch)
+            return txm_no_memory(r->err, pages->ptex->path);
+    }
+    uint8_t *const texels = r->reader->scratch;
+    txm_status status = txm_ptex_read_framed(r->reader->filter, face, turn & 1 ? h_log2 : w_log2,
+                                             turn & 1 ? w_log2 : h_log2, &part, texels, row, r->err);
+    /* From one column of the page to the next, a turned face goes along its rows or columns, one way or the other. */
+    const ptrdiff_t steps[] = {(ptrdiff_t)texel, -(ptrdiff_t)row, -(ptrdiff_t)texel, (ptrdiff_t)row};
+    for (int i = 0; status == TXM_OK && i < rows; i++) {
+        const size_t starts[] = {(size_t)i * row, read - row + (size_t)i * texel, read - (size_t)i * row - texel,
+                                 row - (size_t)(i + 1) * texel};
+        uint8_t *line = texels + starts[turn];
+        if (turn) {
+            for (int k = 0; k < columns; k++)
+                memcpy(texels + read + (size_t)k * texel, line + k * steps[turn], texel);
+            line = texels + read;
+        }
+        widen_texels(pages, line, (size_t)columns,
+                     r->pixels + (r->y + r->height - 1 - y0 - (uint32_t)i) * r->row_bytes +
+                         (x0 - r->x) * page_pixel_bytes(pages));
+    }
+    return status;
+}
+
+/* Reads the part of a block that is inside the rectangle. The faces at the sides of a chart have its frame, too. */
+static txm_status read_block(page_part *r, const ptex_grid *g, uint32_t column, uint32_t row)
+{
+    const txm_ptex_pages *pages = r->pages;
+    const uint32_t *members = pages->members + pages->order[chart_of_cell(g, column, row)];
+    const ptex_packed size =
+        txm_ptex_packed_size(pages->ptex, *members, pages->cells[*members].turn, pages->padding_log2);
+    const uint32_t width = txm_ptex_block_px(g->width_log2, pages->info.padding_px) >> r->level;
+    const uint32_t height = txm_ptex_block_px(g->height_log2, pages->info.padding_px) >> r->level;
+    const uint32_t left = (g->x >> r->level) + column * width, bottom = (g->y >> r->level) + row * height;
+    const uint32_t frame = pages->info.padding_px >> r->level;
+    const uint32_t face_width = 1u << (size.width_log2 - r->level), face_height = 1u << (size.height_log2 - r->level);
+    const uint32_t columns = 1u << (g->width_log2 - size.width_log2), rows = 1u << (g->height_log2 - size.height_log2);
+    txm_status status = TXM_OK;
+    uint32_t low, high, first, last;
+    if (!cells_in_range(bottom + frame, face_height, rows, r->y, r->height, &low, &high))
+        low = high = r->y < bottom + frame ? 0 : rows - 1;
+    if (!cells_in_range(left + frame, face_width, columns, r->x, r->width, &first, &last))
+        first = last = r->x < left + frame ? 0 : columns - 1;
+    for (uint32_t j = low; j <= high && status == TXM_OK; j++)
+        for (uint32_t i = first; i <= last && status == TXM_OK; i++) {
+            const uint32_t x = left + frame + i * face_width, y = bottom + frame + j * face_height;
+            const uint32_t from_x = i ? x : left, from_y = j ? y : bottom;
+            const uint32_t to_x = i + 1 < columns ? x + face_width : left + width;
+            const uint32_t to_y = j + 1 < rows ? y + face_height : bottom + height;
+            const uint32_t x0 = from_x > r->x ? from_x : r->x, y0 = from_y > r->y ? from_y : r->y;
+            const uint32_t x1 = to_x < r->x + r->width ? to_x : r->x + r->width;
+            const uint32_t y1 = to_y < r->y + r->height ? to_y : r->y + r->height;
+            if (x0 < x1 && y0 < y1)
+                status = read_face(r, members[j * columns + i], (int)x, (int)y, x0, y0, x1, y1);
+        }
+    return status;
+}
+
 static txm_status read_grid(page_part *r, const ptex_grid *g)
 {
     uint32_t left, right, low, high;
     txm_status status = TXM_OK;
-    if (!cells_in_range(g->x >> r->level, block_size(r->pages, g->u_log2) >> r->level, g->columns, r->x, r->width,
-                        &left, &right) ||
-        !cells_in_range(g->y >> r->level, block_size(r->pages, g->v_log2) >> r->level, g->rows, r->y, r->height, &low,
-                        &high))
+    if (!cells_in_range(g->x >> r->level, txm_ptex_block_px(g->width_log2, r->pages->info.padding_px) >> r->level,
+                        g->columns, r->x, r->width, &left, &right) ||
+        !cells_in_range(g->y >> r->level, txm_ptex_block_px(g->height_log2, r->pages->info.padding_px) >> r->level,
+                        g->rows, r->y, r->height, &low, &high))
         return TXM_OK;
     for (uint32_t row = low; row <= high && status == TXM_OK; row++)
         for (uint32_t column = left; column <= right && status == TXM_OK; column++)
-            status = read_cell(r, g, column, row);
+            status = read_block(r, g, column, row);
     return status;
 }
 
@@ -374,14 +418,17 @@ txm_status txm_ptex_place_of(const txm_ptex_pages *pages, uint32_t face, txm_pte
         const size_t middle = from + (end - from) / 2;
         *(pages->grids[middle].first <= rank ? &from : &end) = middle;
     }
-    /* The inverse of face_of_cell. */
+    /* The inverse of chart_of_cell. */
     const ptex_grid *g = &pages->grids[from];
     const uint32_t index = rank - g->first, begin = index / (g->columns * g->strip) * g->strip, left = g->rows - begin;
     const uint32_t high = left < g->strip ? left : g->strip, rest = index - begin * g->columns;
-    const uint32_t column = rest / high, row = begin + rest % high;
-    *out = (txm_ptex_place){g->page, g->x + column * block_size(pages, g->u_log2) + pages->info.padding_px,
-                            g->y + row * block_size(pages, g->v_log2) + pages->info.padding_px, 1u << g->u_log2,
-                            1u << g->v_log2};
+    const uint32_t column = rest / high, row = begin + rest % high, padding = pages->info.padding_px;
+    const ptex_cell cell = pages->cells[face];
+    const ptex_packed size = txm_ptex_packed_size(pages->ptex, face, cell.turn, pages->padding_log2);
+    *out = (txm_ptex_place){
+        g->page, g->x + column * txm_ptex_block_px(g->width_log2, padding) + padding + (cell.x << size.width_log2),
+        g->y + row * txm_ptex_block_px(g->height_log2, padding) + padding + (cell.y << size.height_log2),
+        1u << size.width_log2, 1u << size.height_log2};
     return TXM_OK;
 }
 
@@ -394,32 +441,17 @@ txm_status txm_ptex_place_uv(const txm_ptex_pages *pages, uint32_t face, double 
     if (status != TXM_OK)
         return status;
     const ptex_page *page = &pages->pages[at.page];
-    out[0] = at.page % 10 + (at.x + u * at.width) / page->width;
-    out[1] = at.page / 10 + (at.y + v * at.height) / page->height;
+    const double places[4][2] = {{u, v}, {1 - v, u}, {1 - u, 1 - v}, {v, 1 - u}},
+                 *place = places[pages->cells[face].turn];
+    out[0] = at.page % 10 + (at.x + place[0] * at.width) / page->width;
+    out[1] = at.page / 10 + (at.y + place[1] * at.height) / page->height;
     return TXM_OK;
 }
 
 /* ---- from the file to its pages ---------------------------------------------------------------------------------- */
 
-/* Chooses the widest frame of 1, 2 or 4 texels with which the blocks do not have too many times the pixels of the
- * faces. */
-static uint32_t choose_padding(const txm_ptex *p)
-{
-    for (uint32_t log2 = PADDING_LOG2; log2; log2--) {
-        uint64_t faces = 0, blocks = 0;
-        for (uint32_t i = 0; i < p->info.faces; i++) {
-            const ptex_packed s = txm_ptex_packed_size(p, i, log2);
-            faces += 1ull << (p->faces[i].u_log2 + p->faces[i].v_log2);
-            blocks += ((1ull << s.u_log2) + (2u << log2)) * ((1ull << s.v_log2) + (2u << log2));
-        }
-        if (blocks <= MOST_FRAMES * faces)
-            return log2;
-    }
-    return 0;
-}
-
 static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages_options *given, uint32_t *page_px,
-                                     txm_error *err)
+                                     bool *narrow, txm_error *err)
 {
     txm_ptex_pages_options o = {.struct_size = sizeof o};
     txm_status status = txm_options_take(&o, sizeof o, given, "txm_ptex_pages_options", err);
@@ -427,14 +459,13 @@ static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages
         return status;
     if (o.page_px > MAX_PAGE_PX || (o.page_px && o.page_px < 64))
         return txm_fail(err, TXM_STATUS_USAGE, "pages of %u px: use a size from 64 to %d px", o.page_px, MAX_PAGE_PX);
-    if (o.padding_px & (o.padding_px - 1) || o.padding_px > 1u << MAX_PADDING_LOG2)
+    if (o.padding_px & (o.padding_px - 1) || o.padding_px > 1u << PTEX_MAX_PADDING_LOG2)
         return txm_fail(err, TXM_STATUS_USAGE, "padding %u px: use 1, 2, 4, 8 or 16", o.padding_px);
     *page_px = o.page_px ? o.page_px : PAGE_PX;
-    if (!o.padding_px)
-        pages->padding_log2 = choose_padding(pages->ptex);
+    *narrow = !o.padding_px;
+    pages->padding_log2 = o.padding_px ? 0 : PADDING_LOG2;
     while (o.padding_px >> (pages->padding_log2 + 1))
         pages->padding_log2++;
-    pages->info.padding_px = 1u << pages->padding_log2;
     return TXM_OK;
 }
 
@@ -443,6 +474,7 @@ txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages_options
 {
     static atomic_uint_least64_t made;
     uint32_t page_px = 0;
+    bool narrow = false;
     txm_error_clear(err);
     *out = NULL;
     txm_ptex_pages *pages = txm_calloc(1, sizeof *pages);
@@ -453,9 +485,9 @@ txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages_options
     pages->info.type = ptex->info.type;
     pages->info.channels = ptex->info.channels == 1 ? 1 : 4;
     pages->info.has_alpha = ptex->info.alpha_channel >= 0 && ptex->info.channels > 1;
-    txm_status status = take_pages_options(pages, options, &page_px, err);
+    txm_status status = take_pages_options(pages, options, &page_px, &narrow, err);
     if (status == TXM_OK)
-        status = txm_ptex_pack(pages, page_px, err);
+        status = txm_ptex_pack(pages, page_px, narrow, err);
     if (status == TXM_OK)
         status = find_mean(pages, err);
     if (status != TXM_OK)
@@ -473,6 +505,8 @@ void txm_ptex_pages_free(txm_ptex_pages **pages)
         free_reader(r);
     free(p->grids);
     free(p->by_page);
+    free(p->members);
+    free(p->cells);
     free(p->pages);
     free(p->order);
     free(p->rank);

@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Declarations shared by the files that pack faces into pages: ptex_pack.c assigns places, ptex_frame.c reads a face
- * and the frame around it, and ptex_pages.c combines them into rectangles of pages.
+ * Declarations shared by the files that pack faces into pages: ptex_chart.c joins faces to charts, ptex_pack.c assigns
+ * places to these, ptex_frame.c reads a face and the frame around it, and ptex_pages.c combines them into rectangles of
+ * pages.
  */
 #ifndef TXM_PTEX_PAGES_IMPL_H
 #define TXM_PTEX_PAGES_IMPL_H
 #include "tile/ptex/ptex_impl.h"
 #include "txtile/ptex_pages.h"
 
+enum { PTEX_MAX_PADDING_LOG2 = 4 };
+
 /* Blocks of one size that fill a rectangle of a page. They are numbered column by column within a strip of `strip`
  * rows, one strip after another, so faces with adjacent numbers lie close together. */
 typedef struct ptex_grid {
     uint32_t page, x, y; /* x and y of its corner; rows are counted from the bottom */
     uint32_t columns, rows, strip;
-    uint32_t first; /* index of its first face in `order` */
-    uint8_t u_log2, v_log2;
+    uint32_t first; /* index of its first chart in `order` */
+    uint8_t width_log2, height_log2;
 } ptex_grid;
 
 typedef struct ptex_page {
     uint32_t width, height;
     uint32_t first_grid, grids; /* range in `by_page` */
 } ptex_page;
+
+/* The column and row of a face in its chart, and by how many quarters it is turned there, counter-clockwise. */
+typedef struct ptex_cell {
+    uint32_t turn : 2, x : 15, y : 15;
+} ptex_cell;
 
 struct txm_ptex_pages {
     const txm_ptex *ptex;
@@ -30,20 +38,35 @@ struct txm_ptex_pages {
     size_t grid_count;
     uint32_t *by_page; /* indices of the grids of page 0, page 1 ... */
     ptex_page *pages;
-    uint32_t *order;  /* face numbers, sorted by the size of their blocks */
-    uint32_t *rank;   /* position of each face in `order` */
+    uint32_t
+        *order; /* the index in `members` of each chart's first face; charts are sorted by the size of their blocks */
+    uint32_t *members; /* the faces of each chart, row by row */
+    uint32_t *rank;    /* position in `order` of each face's chart */
+    ptex_cell *cells;
     uint8_t mean[16]; /* a page's pixel of the file's average colour */
     uint64_t number;  /* of no other pages in this process */
 };
 
-/* The size at which a face is packed. */
+/* The size at which a face is packed that is turned by this number of quarters. */
 typedef struct ptex_packed {
-    uint8_t u_log2, v_log2;
+    uint8_t width_log2, height_log2;
 } ptex_packed;
-ptex_packed txm_ptex_packed_size(const txm_ptex *p, uint32_t face, uint32_t padding_log2);
+ptex_packed txm_ptex_packed_size(const txm_ptex *p, uint32_t face, unsigned turn, uint32_t padding_log2);
 
-/* Fills in sizes, grids, pages and order. TOO_LARGE, NO_MEMORY. */
-txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, txm_error *err);
+/* The side of a block: a chart and its frame, rounded up to twice the padding, so that all blocks begin at multiples of
+ * that. */
+static inline uint32_t txm_ptex_block_px(uint32_t log2, uint32_t padding_px)
+{
+    return (1u << log2 > 2 * padding_px ? 1u << log2 : 2 * padding_px) + 2 * padding_px;
+}
+
+/* Joins faces to charts: `cells` and, for now, in `rank` one face that stands for each face's chart, for which log2 of
+ * the chart's columns and rows are in `log2`. NO_MEMORY. */
+txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t (*log2)[2], txm_error *err);
+
+/* Fills in sizes, grids, pages and order. `narrow`: a smaller padding is used if pages would otherwise have too many
+ * times the texels of the faces. TOO_LARGE, NO_MEMORY. */
+txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, bool narrow, txm_error *err);
 
 /* Access to the texels of a face at 2^u_log2 x 2^v_log2, which may be larger than the face, as one piece or tile by
  * tile. */

@@ -12,7 +12,7 @@ asset soft --channels 4 --alpha --seed 3
 
 txm make hero.ptx --mesh hero.obj --dry-run
 check dry-exit rc_is 0
-check dry-says prints "would-create hero.uv.obj  (64 faces in 1 page, hero.<UDIM>.png, borders of 4 px,"
+check dry-says prints "would-create hero.uv.obj  (64 faces in 1 page, hero.<UDIM>.png, borders of 1 px,"
 check dry-writes-nothing test ! -e hero.uv.obj -a ! -e hero.1001.png -a ! -e blender_tx
 txm make hero.ptx --mesh hero.obj --plan --json
 check plan-json json out '[x["type"] for x in o] == ["mesh", "summary"] and o[0]["state"] == "would-create" and o[1]["would_create"] == o[0]["pages"] == 1'
@@ -47,7 +47,7 @@ check again-verbose prints "hero.ptx: up-to-date"
 find . -newermt @0 -type f ! -name out ! -name err ! -name before ! -name after -printf '%p %i %T@\n' | sort >after
 check again-touches-nothing diff before after
 # If there are fewer pages than before, the others are removed.
-txm make hero.ptx --mesh hero.obj --page-size 128 --pages many -q
+txm make hero.ptx --mesh hero.obj --page-size 64 --pages many -q
 check many-exit rc_is 0
 check many test "$(find many -name '*.png' | wc -l)" -gt 2
 txm make hero.ptx --mesh hero.obj --pages many -q
@@ -77,7 +77,7 @@ for mesh in hero.obj wide.ply; do
         check "$folder-kept" test "$(find "$folder" -maxdepth 1 -type f -exec md5sum {} + | sort)" = "$sums"
     done
 done
-txm make hero.ptx --mesh hero.obj --page-size 128 --pages surplus -q
+txm make hero.ptx --mesh hero.obj --page-size 64 --pages surplus -q
 edit surplus/hero.1003.png
 kept=$(md5sum <surplus/hero.1003.png)
 txm make hero.ptx --mesh hero.obj --pages surplus -q

@@ -19,6 +19,7 @@
  * halves near 65504 they remain although the lookup gives 0.03. */
 static const float WEIGHT = 5e-7f;
 static size_t different; /* lookups, of all that were compared */
+static size_t turned_faces;
 
 static const char *data_path(const char *name)
 {
@@ -105,8 +106,17 @@ static size_t compare_face(const txm_ptex *p, txm_ptex_filter *filter, const txm
     txm_error err;
     size_t compared = 0;
     ck_assert_int_eq(txm_ptex_place_of(pages, face, &at, &err), TXM_OK);
-    if (at.width != 1u << f->u_log2 || at.height != 1u << f->v_log2 || f->u_log2 < level || f->v_log2 < level)
+    double corner[3][2]; /* where (0, 0), (1, 0) and (0, 1) are, from the page's lower left corner */
+    for (int k = 0; k < 3; k++)
+        ck_assert_int_eq(txm_ptex_place_uv(pages, face, k == 1, k == 2, corner[k], &err), TXM_OK);
+    const bool turned = fabs(corner[1][1] - corner[0][1]) > 1e-9;
+    if (at.width != 1u << (turned ? f->v_log2 : f->u_log2) || at.height != 1u << (turned ? f->u_log2 : f->v_log2) ||
+        f->u_log2 < level || f->v_log2 < level)
         return 0;
+    turned_faces += turned;
+    for (int k = 2; k >= 0; k--)
+        for (int i = 0; i < 2; i++)
+            corner[k][i] = (corner[k][i] - (k ? corner[0][i] : i ? at.page / 10 : at.page % 10)) * (i ? height : width);
     const uint32_t ul = f->u_log2 - level, vl = f->v_log2 - level;
     for (int i = 0; i < 121; i++) {
         const float u = 0.001f + (float)(i % 11) * 0.0998f, v = 0.001f + (float)(i / 11) * 0.0998f;
@@ -124,8 +134,8 @@ static size_t compare_face(const txm_ptex *p, txm_ptex_filter *filter, const txm
         r.channels = file->channels < 3 ? file->channels : 3;
         r.result = wanted;
         ck_assert_int_eq(txm_ptex_look_up(filter, &r, &err), TXM_OK);
-        const double x = (at.x >> level) + (double)u * (1 << ul) - 0.5;
-        const double y = (at.y >> level) + (double)v * (1 << vl) - 0.5;
+        const double x = corner[0][0] + (double)u * corner[1][0] + (double)v * corner[2][0] - 0.5;
+        const double y = corner[0][1] + (double)u * corner[1][1] + (double)v * corner[2][1] - 0.5;
         const int left = (int)floor(x), low = (int)floor(y);
         const float s = (float)(x - left), t = (float)(y - low);
         for (uint32_t c = 0; c < (file->channels == 1 ? 1 : file->channels == 2 ? 1 : 3); c++) {
@@ -209,6 +219,7 @@ START_TEST(look_ups_in_pages_equal_those_in_files)
     const char *other = getenv("TXM_TEST_PTEX"); /* a folder of Ptex files from elsewhere */
     ck_assert_uint_gt(compare_folder(other ? other : data_path("")), other ? 0 : 20000);
     ck_assert_uint_eq(different, 0);
+    ck_assert_uint_gt(turned_faces, other ? 0 : 50);
 }
 END_TEST
 
