@@ -19,11 +19,11 @@
  * diagonal.
  *
  * Faces of equal size that continue each other on the mesh lie side by side in a page, without frames between them, as
- * long as lookups do not tell the difference. Faces are turned by quarters for this, and so that more rectangles are wide
- * than high; those of files with tangent vectors are not. txm_ptex_place_uv tells where a face's corners are.
+ * long as lookups do not tell the difference. Faces are turned by quarters for this, and so that more rectangles are
+ * wide than high; those of files with tangent vectors are not. txm_ptex_place_uv tells where a face's corners are.
  *
- * A face is packed with at least padding_px and at most 2^15 texels a side; a constant one whose neighbours have the same
- * colour, with the least.
+ * A face is packed with at least padding_px and at most 2^15 texels a side; a constant one whose neighbours have the
+ * same colour, with the least.
  *
  * NULL: as described in status.h; options may be NULL.
  *
