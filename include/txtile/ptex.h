@@ -217,9 +217,9 @@ TXM_API void txm_ptex_request_init(txm_ptex_request *request);
  * more that are stored in tiles and larger than a sixteenth of `bytes`, only the tiles that lookups need. NO_MEMORY. */
 TXM_API txm_status txm_ptex_filter_new(const txm_ptex *ptex, size_t bytes, txm_ptex_filter **out, txm_error *err);
 TXM_API void txm_ptex_filter_free(txm_ptex_filter **filter); /* NULL-safe; sets *filter to NULL */
-/* Does a lookup. If the file has tangent vectors, the first two channels requested are rotated with the faces. A
- * coordinate or a width that is not finite counts as 0. USAGE for a face or a filter that does not exist; other errors
- * as txm_ptex_read. */
+/* Does a lookup. If the file has tangent vectors, the first two channels requested are rotated with the faces. Places
+ * and footprints may be any floats, even infinite or NaN. USAGE for a face or a filter that does not exist; other
+ * errors as txm_ptex_read. */
 TXM_API txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *request, txm_error *err);
 
 #ifdef __cplusplus
