@@ -183,7 +183,8 @@ TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_vi
 typedef struct linear_place {
     const uint8_t *taps; /* the first of them; NULL: the tile is missing */
     uint32_t number, row_bytes;
-    txm_rgba f; /* elements 0 and 1 */
+    txm_rgba f;            /* elements 0 and 1, of packed textures */
+    txm_pair above, below; /* weights of the rows' pixels, of others */
 } linear_place;
 
 /* linear_find for a level and the next coarser one of a texture that is not packed: the first two elements of each
@@ -209,9 +210,22 @@ TXM_FAST void linear_find_both(int kind, const txm_view *view, const txm_view_te
     const v4i offset = __builtin_shufflevector(tap, tap, 1, 1, 3, 3) * (int32_t)bytes + tap * pixel_bytes;
     const uint32_t numbers[2] = {(uint32_t)number[0], (uint32_t)number[2]};
     const uint8_t *first = linear_tile(view, bytes, numbers[0]), *second = linear_tile(view, bytes, numbers[1]);
-    *fine = (linear_place){first ? first + (uint32_t)offset[0] : NULL, numbers[0], (uint32_t)bytes, f};
-    *coarse = (linear_place){second ? second + (uint32_t)offset[2] : NULL, numbers[1], (uint32_t)bytes,
-                             __builtin_shufflevector(f, f, 2, 3, 2, 3)};
+    const txm_rgba g = txm_sample_k.one - f;
+    const txm_pair fg = __builtin_shufflevector(g, f, 0, 4, 1, 5, 2, 6, 3, 7);
+    const txm_pair w = __builtin_shufflevector(fg, fg, 0, 1, 0, 1, 4, 5, 4, 5) *
+                       __builtin_shufflevector(fg, fg, 2, 2, 3, 3, 6, 6, 7, 7);
+    *fine = (linear_place){first ? first + (uint32_t)offset[0] : NULL,
+                           numbers[0],
+                           (uint32_t)bytes,
+                           f,
+                           __builtin_shufflevector(w, w, 0, 0, 0, 0, 1, 1, 1, 1),
+                           __builtin_shufflevector(w, w, 2, 2, 2, 2, 3, 3, 3, 3)};
+    *coarse = (linear_place){second ? second + (uint32_t)offset[2] : NULL,
+                             numbers[1],
+                             (uint32_t)bytes,
+                             f,
+                             __builtin_shufflevector(w, w, 4, 4, 4, 4, 5, 5, 5, 5),
+                             __builtin_shufflevector(w, w, 6, 6, 6, 6, 7, 7, 7, 7)};
 }
 
 TXM_FAST txm_rgba linear_read(int kind, const uint8_t *p, uint32_t row_bytes, txm_rgba f)
@@ -224,6 +238,13 @@ TXM_FAST txm_rgba linear_read(int kind, const uint8_t *p, uint32_t row_bytes, tx
                             txm_sample_k.one - f);
     }
     return linear_blend(txm_load_two(kind, p), txm_load_two(kind, p + row_bytes), f, txm_sample_k.one - f);
+}
+
+TXM_FAST txm_rgba linear_read_place(int kind, const linear_place *l)
+{
+    if (kind & TXM_KIND_PACKED)
+        return linear_read(kind, l->taps, l->row_bytes, l->f);
+    return txm_pair_sum(txm_load_two(kind, l->taps) * l->above + txm_load_two(kind, l->taps + l->row_bytes) * l->below);
 }
 
 /* ---- the whole lookup ---- */
@@ -343,9 +364,9 @@ TXM_FAST txm_lookup_result linear_two(linear_caller caller, int kind, linear_two
          (!coarse.taps && !linear_ask(view, t, how, low + 1, coarse.number, random, &there))))
         return linear_give_up(caller, kind, view, t, how, at, random, out);
     if (caller != LINEAR_ASKING || fine.taps)
-        here = linear_read(kind, fine.taps, fine.row_bytes, fine.f);
+        here = linear_read_place(kind, &fine);
     if (caller != LINEAR_ASKING || coarse.taps)
-        there = linear_read(kind, coarse.taps, coarse.row_bytes, coarse.f);
+        there = linear_read_place(kind, &coarse);
     txm_rgba color = here * (1.0f - blend) + there * blend;
     if (missing)
         return linear_missed(t, color, out);
@@ -377,11 +398,17 @@ TXM_FAST txm_lookup_result linear_sample(linear_caller caller, int kind, txm_lev
     if (mode > TXM_LEVEL_MODE_STOCHASTIC_FULL && !(how->mip_bias > 0.0f) && !(extent[0] > k->one[0])) {
         p = linear_find(kind, view, t, words, 0, uv, size, &entry, &row_bytes, &f);
     } else {
-        const txm_sampler jitter = {
-            .mode = (uint8_t)mode, .chance = stateless ? TXM_CHANCE_NONE : how->chance, .mip_bias = how->mip_bias};
-        next_random = stateless ? 0 : *random;
         uint32_t last = (rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1;
-        float level = txm_max(txm_level_jitter(&jitter, 0.5f * txm_log2(extent[0]), &next_random), 0.0f);
+        float level = 0.5f * txm_log2(extent[0]);
+        next_random = stateless ? 0 : *random;
+        if (mode <= TXM_LEVEL_MODE_STOCHASTIC_FULL) {
+            const txm_sampler jitter = {
+                .mode = (uint8_t)mode, .chance = stateless ? TXM_CHANCE_NONE : how->chance, .mip_bias = how->mip_bias};
+            level = txm_level_jitter(&jitter, level, &next_random);
+        } else {
+            level += how->mip_bias;
+        }
+        level = txm_max(level, 0.0f);
         low = (uint32_t)(int32_t)level; /* like txm_level_clamp */
         if (mode == TXM_LEVEL_MODE_TRILINEAR && low < last && level > (float)(int32_t)low)
             return two(view, t, how, at, random, out, uv, level);
