@@ -134,7 +134,6 @@ static void measure(const char *kind, const char *folder, uint32_t count, uint64
     o.max_bytes = mb << 20;
     o.policy = TXM_CACHE_POLICY_LRU;
     o.coalesce = is_large ? 0 : o.coalesce;
-    o.read_files = is_large; /* what is mapped counts as memory of the process, and not as the cache's */
     if (!ids || !pages || txm_cache_new(&o, &c, &err) || txm_cache_thread_new(c, &t, &err))
         die("no memory");
     at[0] = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);

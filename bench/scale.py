@@ -100,8 +100,8 @@ def main():
         write_scene(wall, templates)
         pictures = first_pictures(txmill, wall)
     text = ("## Many files\n\nFiles with a single tile or a few faces, each read from the page cache: microseconds of processor time for each file, the most memory of "
-            "the process, and its maps (the kernel allows 65,530). The large files, %.1f TB of texels, are looked up four times each, at random places of random levels, and "
-            "read instead of mapped (`read_files`), since what is mapped counts as memory of the process.\n\n" % (
+            "the process, and its maps (the kernel allows 65,530). The large files, %.1f TB of texels, are looked up four times each, at random places of random "
+            "levels.\n\n" % (
                 LARGE_FILES * 4 / 3 * EDGE * EDGE * 4 / 1e12)
             + table(["files", "number", "cache", "registered", "opened", "first lookup", "most in memory", "maps"], rows)
             + "\nThe first picture of a wall of %d Ptex files of %d faces, all of them in view, 480x270 px, from the start of the program, in seconds. 20 MB do not even hold the "

@@ -42,7 +42,7 @@
  * for reading: 200 KiB with Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed. While viewers keep views
  * open, waiting threads may need twice that. A sixteenth of the budget is set aside for open files (at least 256 KiB,
  * at most 64 MiB), and up to a quarter if files would otherwise be opened again and again. A budget that is too small
- * costs time, but never changes a colour. Open files are mapped; their pages belong to the system (but see read_files),
+ * costs time, but never changes a colour. Mapped pages of files belong to the system (see read_files),
  * and so do the stacks of threads that load. Some 100 bytes for each of these threads that a batch waits for are not
  * counted.
  *
@@ -132,7 +132,7 @@ typedef struct txm_cache_options {
     uint32_t max_requests; /* the most tiles that one txm_cache_process loads; later lookups request the others again */
     uint32_t threads; /* threads that load batches, including the one that waits, up to 1024; 0: one per processor. They
                          are started by the first batch that has work for them */
-    uint32_t max_open; /* the most files that are mapped at the same time, at least 1 */
+    uint32_t max_open; /* the most files that are open at the same time, at least 1 */
     float resolution;  /* fraction of the resolution, above 0 and up to 1: 0.25 is two levels of bias */
     uint32_t limit_px; /* levels that are wider or higher than this are left out; 0: none */
     uint32_t coalesce; /* TXM_COALESCE_* */
@@ -144,12 +144,12 @@ typedef struct txm_cache_options {
     float launch_seconds;  /* time limit of a batch: tiles that were not begun by then are given up, but at least one is
                               read; 0: no limit */
     uint32_t stand_in;     /* txm_stand_in_kind */
-    uint32_t read_files;   /* 0: files are mapped, and their pages are released after every 1024 tiles;
-                              docs/texture-cache.md says what that adds to the process. Not 0: files are read (pread)
-                              into memory that is freed with the tile. Then the process, as farms measure it, is no
-                              larger than the budget allows, and a file that is truncated or on a failing disk raises
-                              no SIGBUS; but each open file keeps a descriptor, and the tables of a file may take at
-                              most 64 MiB */
+    uint32_t read_files;   /* 0: tables of files are mapped, and tiles are read (pread) through a descriptor; if a
+                              quarter of the process's descriptors is in use for that, tiles of further files are
+                              mapped, too. That adds up to 10 MB to the process, as farms measure it. Not 0: tables
+                              are read as well. Then a file that is truncated or on a failing disk raises no SIGBUS;
+                              but each open file keeps a descriptor, and the tables of a file may take at most
+                              64 MiB, which count towards the budget */
     uint32_t keep_rgb;  /* not 0: opaque textures have three channels in memory, which saves a quarter. A file counts as
                            opaque if it has three channels, or four with an average alpha of 1; if a tile turns out not
                            to be opaque, that is not a failure: the texture is opened again with four channels. Has no

@@ -47,9 +47,26 @@ void txm_pages_free_aligned(void *pages, size_t bytes)
     munmap(pages, whole_pages(bytes));
 }
 
+/* Where a file has large pages, the system maps 2 MB for one byte that is read, all of which count as memory of the
+ * process, but only at addresses that are multiples of that size. */
 void *txm_pages_of_file(int fd, size_t bytes)
 {
-    void *pages = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    enum { LARGE = 2 << 20 };
+    const size_t page = txm_page_bytes();
+    uint8_t *room = NULL, *at = NULL;
+    if (bytes >= LARGE) {
+        room = mmap(NULL, whole_pages(bytes) + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (room == MAP_FAILED)
+            return NULL;
+        at = (uintptr_t)room % LARGE ? room : room + page;
+    }
+    void *pages = mmap(at, bytes, PROT_READ, MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+    const int error = errno;
+    if (at && pages == MAP_FAILED)
+        munmap(room, whole_pages(bytes) + page);
+    else if (at)
+        munmap(at == room ? at + whole_pages(bytes) : room, page);
+    errno = error;
     return pages == MAP_FAILED ? NULL : pages;
 }
 

@@ -27,7 +27,7 @@
 #include "tile/reader/section_reader.h"
 #include "tile/terms/extension.h"
 
-typedef enum tx_access { ACCESS_MAP, ACCESS_OUTLINE, ACCESS_READ } tx_access;
+typedef enum tx_access { ACCESS_MAP, ACCESS_OUTLINE, ACCESS_READ, ACCESS_MAP_TABLES } tx_access;
 
 /* Maps the whole file, or prepares to read it. */
 static txm_status map_file(txm_tx *tx, int fd, tx_access how, txm_error *err)
@@ -74,6 +74,11 @@ txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
 void txm_tx_drop_pages(const txm_tx *tx)
 {
     txm_map_drop_pages(&tx->map);
+}
+
+bool txm_tx_reads_tiles(const txm_tx *tx)
+{
+    return tx->map.reads;
 }
 
 bool txm_tx_lost(const txm_tx *tx)
@@ -133,7 +138,7 @@ bool txm_tx_catch_fault(void *address)
     return txm_map_catch(address);
 }
 
-/* The descriptor may be closed afterwards, because the map remains valid. */
+/* The descriptor may be closed afterwards. */
 static txm_status open_fd(int fd, const char *path, tx_access how, txm_tx **out, txm_error *err)
 {
     *out = NULL;
@@ -165,6 +170,8 @@ static txm_status open_fd(int fd, const char *path, tx_access how, txm_tx **out,
         uint64_t identity;
         txm_tx_identity(tx, &identity);
         txm_map_seal(&tx->map);
+    } else if (how == ACCESS_MAP_TABLES) {
+        txm_map_keep_descriptor(&tx->map, fd);
     }
     tx->info.file_bytes = tx->map.bytes;
     tx->info.encoding = txm_tx_read_encoding(tx);
@@ -201,9 +208,9 @@ txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err)
     return open_path(path, ACCESS_OUTLINE, out, err);
 }
 
-txm_status txm_tx_open_read(const char *path, txm_tx **out, txm_error *err)
+txm_status txm_tx_open_cached(const char *path, bool maps, txm_tx **out, txm_error *err)
 {
-    return open_path(path, ACCESS_READ, out, err);
+    return open_path(path, maps ? ACCESS_MAP_TABLES : ACCESS_READ, out, err);
 }
 
 /* The caller keeps the descriptor. `path` is for messages, and for inspecting the file again when pages are lost. */

@@ -4,9 +4,10 @@
 #define TXM_READER_READER_MEMORY_H
 #include "txtile/reader.h"
 
-/* Opens a file like txm_tx_open, but reads it instead of mapping it: it keeps a descriptor and the pages of its tables,
- * never raises SIGBUS, and reads tiles into scratch memory. */
-txm_status txm_tx_open_read(const char *path, txm_tx **out, txm_error *err);
+/* Opens a file like txm_tx_open, but keeps a descriptor, through which tiles are read into scratch memory. Its tables
+ * are mapped, and its tiles, too, if the process cannot spare a descriptor; without `maps` they are read, and the file
+ * never raises SIGBUS. */
+txm_status txm_tx_open_cached(const char *path, bool maps, txm_tx **out, txm_error *err);
 
 /* Does the same as txm_tx_level_of, but encoded_bytes may be 0, because in an EXR file these sizes are spread all over
  * the file. */
@@ -23,6 +24,9 @@ void txm_scratch_trim(txm_tx *tx);
 
 /* Releases the pages of its file that were read, but not the reader's own memory. */
 void txm_tx_drop_pages(const txm_tx *tx);
+
+/* Whether tiles are read into scratch memory, so that they are not mapped. */
+bool txm_tx_reads_tiles(const txm_tx *tx);
 
 /* Whether pages of its map could not be read. They stay unreadable, so the file has to be opened again. */
 bool txm_tx_lost(const txm_tx *tx);

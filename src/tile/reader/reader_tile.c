@@ -184,7 +184,7 @@ static txm_status bring(const txm_tx *tx, txm_span *span, txm_scratch *scratch, 
     enum { MORE_BYTES = 64 << 10 };
     const uint64_t most = 2 * (uint64_t)tx->info.tile_w * tx->info.tile_h * tx->pixel_bytes + MORE_BYTES;
     bool no_memory;
-    const size_t bytes = span->bytes < most || !tx->map.present ? span->bytes : (size_t)most;
+    const size_t bytes = span->bytes < most || !tx->map.reads ? span->bytes : (size_t)most;
     const uint8_t *data =
         txm_map_read(&tx->map, (uint64_t)(span->data - tx->map.data), bytes, &scratch->input, &no_memory);
     if (!data)

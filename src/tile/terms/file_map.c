@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/os/files.h"
+#include "base/os/machine.h"
 #include "base/os/pages.h"
 #include "base/whole.h"
 
@@ -140,6 +141,22 @@ int txm_map_open(txm_map *map, int fd, size_t bytes)
 
 /* ---- files that are read ---- */
 
+static atomic_uint kept_descriptors;
+
+/* Other parts of the process need most of its descriptors. */
+void txm_map_keep_descriptor(txm_map *map, int fd)
+{
+    enum { PART = 4 };
+    uint64_t most;
+    if (!map->place)
+        return;
+    txm_limit_of(TXM_LIMIT_FILES, &most);
+    if (atomic_fetch_add(&kept_descriptors, 1) < most / PART && (map->fd = txm_file_again(fd)) >= 0)
+        map->reads = true;
+    else
+        atomic_fetch_sub(&kept_descriptors, 1);
+}
+
 enum { PAGE_SHIFT = 12, MOST_PRESENT_BYTES = 64 << 20, SLACK_BYTES = 64 };
 
 int txm_map_open_read(txm_map *map, int fd, size_t bytes)
@@ -155,7 +172,7 @@ int txm_map_open_read(txm_map *map, int fd, size_t bytes)
         free(present);
         return ENOMEM;
     }
-    *map = (txm_map){.data = data, .bytes = bytes, .fd = own, .present = present};
+    *map = (txm_map){.data = data, .bytes = bytes, .fd = own, .reads = true, .present = present};
     return 0;
 }
 
@@ -173,7 +190,7 @@ static bool lose(const txm_map *map)
 
 bool txm_map_copy(const txm_map *map, uint64_t offset, size_t bytes, void *dst)
 {
-    if (!map->present) {
+    if (!map->reads) {
         memcpy(dst, map->data + offset, bytes);
         return true;
     }
@@ -183,7 +200,7 @@ bool txm_map_copy(const txm_map *map, uint64_t offset, size_t bytes, void *dst)
 const uint8_t *txm_map_read(const txm_map *map, uint64_t offset, size_t bytes, uint8_t **buffer, bool *no_memory)
 {
     *no_memory = false;
-    if (!map->present)
+    if (!map->reads)
         return map->data + offset;
     if (txm_usable_bytes(*buffer) < bytes + SLACK_BYTES) {
         free(*buffer);
@@ -234,6 +251,10 @@ void txm_map_close(txm_map *map)
         *map = (txm_map){0};
         return;
     }
+    if (map->reads) {
+        close(map->fd);
+        atomic_fetch_sub(&kept_descriptors, 1);
+    }
     atomic_store(&map->place->begin, 0);
     atomic_store(&map->place->map, NULL);
     txm_pages_free(map->data, map->bytes);
@@ -272,7 +293,7 @@ bool txm_map_catch(void *address)
 bool txm_map_is_whole(const txm_map *map)
 {
     struct stat st;
-    if (map->present)
+    if (map->reads)
         return fstat(map->fd, &st) == 0 && (uint64_t)st.st_size >= map->bytes;
     if (map->copy)
         return true;

@@ -22,7 +22,8 @@ typedef struct txm_map {
     const uint8_t *data;
     size_t bytes;
     atomic_bool lost;            /* zeros were read instead of the file's data */
-    struct txm_map_place *place; /* NULL: the file is read through `fd` */
+    struct txm_map_place *place; /* NULL: the file is not mapped */
+    bool reads;                  /* txm_map_copy and txm_map_read read through `fd` */
     int fd;
     uint8_t *present; /* a bit for each page that was read; NULL: the file is mapped */
     size_t present_bytes;
@@ -35,7 +36,11 @@ typedef struct txm_map {
 TXM_SHARED int txm_map_open(txm_map *map, int fd, size_t bytes);
 TXM_SHARED void txm_map_close(txm_map *map); /* does nothing if no map is open */
 
-/* Does the same for a file that is read instead of mapped. Duplicates the descriptor. */
+/* Keeps a duplicate of the descriptor, if the process can spare one, through which txm_map_copy and txm_map_read read:
+ * that takes as long as it takes to map the pages, which would count as memory of the process. */
+void txm_map_keep_descriptor(txm_map *map, int fd);
+
+/* Does the same as txm_map_open for a file that is read instead of mapped. Duplicates the descriptor. */
 int txm_map_open_read(txm_map *map, int fd, size_t bytes);
 /* Afterwards any thread may use the map, and no more pages are read into it. */
 void txm_map_seal(txm_map *map);

@@ -354,6 +354,7 @@ typedef struct altered {
     const uint8_t *real;
     uint8_t *bytes;
     size_t size;
+    bool reads;
 } altered;
 
 enum { ROOM = 256 };
@@ -363,10 +364,12 @@ static altered alter(void)
     altered a = {.tx = open_tx(path)};
     a.real = a.tx->map.data;
     a.size = a.tx->map.bytes;
+    a.reads = a.tx->map.reads;
     a.bytes = calloc(1, a.size + ROOM);
     memcpy(a.bytes, a.real, a.size);
     a.tx->map.data = a.bytes;
     a.tx->map.bytes = a.size + ROOM;
+    a.tx->map.reads = false;
     for (uint32_t i = 0; i < a.tx->info.levels; i++) { /* the tables stay at their place in the map */
         a.tx->levels[i].offsets += a.bytes - a.real;
         a.tx->levels[i].counts += a.bytes - a.real;
@@ -378,6 +381,7 @@ static void restore(altered *a)
 {
     a->tx->map.data = a->real;
     a->tx->map.bytes = a->size;
+    a->tx->map.reads = a->reads;
     txm_tx_close(&a->tx);
     free(a->bytes);
 }

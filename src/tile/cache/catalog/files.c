@@ -28,7 +28,7 @@ struct txm_open_file {
     uint64_t identity[4];           /* device, inode, size and time of change when it was last compared */
     double looked_seconds;          /* time of that comparison */
     uint32_t readers;
-    bool mapped; /* it was used since its pages were last released */
+    bool mapped, fresh; /* used since its pages were last released; not used since it was opened */
 };
 
 static size_t struct_bytes(const char *path)
@@ -244,7 +244,7 @@ static bool same_image(const txm_cache_file *f, const txm_tx *tx)
 txm_status txm_file_open(const txm_catalog *k, txm_open_file *open, txm_error *err)
 {
     txm_cache_file *f = open->file;
-    txm_status status = (k->options->read_files ? txm_tx_open_read : txm_tx_open)(f->path, &open->tx, err);
+    txm_status status = txm_tx_open_cached(f->path, !k->options->read_files, &open->tx, err);
     const bool seen = look_at_file(f->path, open->identity);
     const int error = errno;
     const bool same =
@@ -286,7 +286,7 @@ bool txm_file_overwritten(const txm_catalog *k, const txm_cache_file *f, const t
     if (!look_at_file(f->path, now) || now[0] != known[0] || now[1] != known[1] || memcmp(now, known, sizeof now) == 0)
         return false;
     txm_tx *again = NULL;
-    if (k->options->read_files && txm_tx_open_read(f->path, &again, NULL) != TXM_OK)
+    if (k->options->read_files && txm_tx_open_cached(f->path, false, &again, NULL) != TXM_OK)
         return true;
     const bool same = now[2] == known[2] && same_image(f, again ? again : tx) && !was_written(f->path);
     txm_tx_close(&again);
@@ -354,7 +354,7 @@ bool txm_file_to_open(txm_catalog *k, txm_cache_file *f, txm_open_file **out, tx
         txm_fail(cause, TXM_STATUS_NO_MEMORY, "%s: no memory for an open file", f->path);
         return false;
     }
-    **out = (txm_open_file){.file = f};
+    **out = (txm_open_file){.file = f, .fresh = true};
     f->opening = true;
     close_some(k, k->options->max_open - 1);
     return true;
@@ -405,7 +405,6 @@ txm_status txm_file_take(txm_catalog *k, txm_cache_file *file, const txm_error *
         unlink_open(k, f);
         link_newest(k, f);
     }
-    f->mapped = true;
     trim_readers(k);
     *tx = f->tx;
     memcpy(known, f->identity, sizeof f->identity);
@@ -431,14 +430,19 @@ txm_status txm_file_compared(txm_catalog *k, txm_cache_file *f, bool written, co
 }
 
 /* Releases the mapped pages of all files that were used since the last time. The list is in the order of last use, so
- * these files come first in it. Each use may map up to 350 KB, because the system maps the pages around each one that
- * is read. Releasing them every 64 uses makes loading a sixth slower, every 256 uses a tenth. */
-static void drop_mapped(txm_catalog *k)
+ * these files come first in it. The system maps 64 KB around each page that is read: ALL of them are 10 MB. Mapping
+ * them again takes longer than decoding some tiles, so that tiles are read through a descriptor where the process has
+ * one. */
+static void drop_mapped(txm_catalog *k, txm_open_file *used)
 {
-    enum { USES = 1024 };
-    if (++k->own->file_uses < USES)
+    enum { ALL = 160, OPENING = 8, TABLES = 4, READ = 1, MAPPED = 3 };
+    k->own->pieces_mapped +=
+        (used->fresh ? OPENING : 0u) + (used->mapped ? 0u : TABLES) + (txm_tx_reads_tiles(used->tx) ? READ : MAPPED);
+    used->mapped = true;
+    used->fresh = false;
+    if (k->own->pieces_mapped < ALL)
         return;
-    k->own->file_uses = 0;
+    k->own->pieces_mapped = 0;
     for (txm_open_file *f = k->own->newest; f && f->mapped; f = f->older) {
         f->mapped = false;
         txm_tx_drop_pages(f->tx);
@@ -452,7 +456,7 @@ void txm_file_given(txm_catalog *k, txm_cache_file *f)
     count_kept(k, f->open, own_bytes_of(f->open), txm_scratch_idle_bytes(f->open->tx));
     adapt_share(k, NULL);
     if (!k->options->read_files)
-        drop_mapped(k);
+        drop_mapped(k, f->open);
     leave_file(k, f->open);
     trim_readers(k);
     if (k->stats->files_open > k->options->max_open)

@@ -54,7 +54,7 @@ struct txm_cache_file {
 enum { TXM_SHAPE_LISTS = 64 };
 typedef struct txm_own {
     txm_open_file *newest, *oldest; /* open files in the order of their last use: files.c */
-    uint32_t file_uses, loads_since_reopened;
+    uint32_t pieces_mapped, loads_since_reopened;
     uint64_t more_bytes; /* added to the least share of open files, if files are opened repeatedly */
     uint32_t texture_capacity, view_capacity, udim_capacity, quick_udim_capacity;
     txm_source **buckets;                      /* hash table of sources that have a digest */
