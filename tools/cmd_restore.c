@@ -110,7 +110,9 @@ static txm_status give_time(restoring *r, size_t index, int fd, txm_error *err)
                 file->path);
     }
     if (rc)
-        return txm_fail_errno(err, rc, "%s: cannot set its time", file->path);
+        return rc == EPERM
+                   ? txm_fail_errno(err, rc, "%s: cannot set its time; run this as the owner of the file", file->path)
+                   : txm_fail_errno(err, rc, "%s: cannot set its time", file->path);
     if (kept != file->time && !r->rounded++) {
         txm_time_text((time_t)kept, r->first_rounded);
         r->rounded_path = file->path;

@@ -200,6 +200,30 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Needed:
+    """A file that scenes need. `role`: "scene", "library", "image", "movie" or "tx"; `state`: "ready", "missing" or, of a tx
+    file, a word of _words.State; `frames`: those of the render that need it, such as "1-10,20", None: all."""
+
+    path: str
+    role: str
+    state: str
+    frames: Optional[str]
+    data: Json = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A file of a manifest. `state`: "unchanged", "restored", "would-restore", "different", "missing", "refused" or
+    "failed"."""
+
+    path: str
+    state: str
+    reason: Optional[str]
+    error: Optional[ErrorInfo]
+    data: Json = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Scene:
     """The images of one .blend file, as list.schema.json describes them."""
 
@@ -703,3 +727,63 @@ def list_scene(
         raise TxmillError(f"{scene}: txmill list printed no result", run.code)
     first = kinds["scene"][0]
     return Scene(text_of(first, "scene") or "", first, kinds["image"], kinds["library"], kinds["finding"])
+
+
+def files(
+    scenes: Paths,
+    *,
+    root: Optional[StrPath] = None,
+    frames: Optional[str] = None,
+    roles: Sequence[str] = (),
+    manifest: Optional[StrPath] = None,
+    archive: Optional[StrPath] = None,
+    sha256: bool = False,
+    cache_dir: Optional[StrPath] = None,
+    ocio: Optional[StrPath] = None,
+    working_space: Optional[str] = None,
+    blender: Optional[str] = None,
+    path_map: Sequence[str] = (),
+    every_variant: bool = False,
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> List[Needed]:
+    """Every file that the textures of scenes need, with size, time and key in `data`, as files.schema.json describes it.
+    `manifest` writes the list for `restore`, `archive` a zip archive of all files; paths are then relative."""
+    options = ["--json"]
+    _value(options, "--root", root)
+    _value(options, "--frames", frames)
+    _values(options, "--role", roles)
+    _value(options, "--manifest", manifest)
+    _value(options, "--zip", archive)
+    _flag(options, "--sha256", sha256)
+    _color_options(options, None, None, cache_dir, ocio, working_space, blender)
+    _scene_options(options, path_map, every_variant)
+    run = Run("files", options, path_arguments(scenes), program=program, cancel=cancel)
+    found, failed = [], []
+    for o in run:
+        if o.get("type") == "file":
+            found.append(Needed(text_of(o, "path") or "", str(o.get("role", "")), str(o.get("state", "")), text_of(o, "frames"), o))
+        elif "error" in o:
+            failed.append(_error_of(o))
+    if failed and failed[0] is not None:
+        raise TxmillError(failed[0].message, run.code)
+    run.expect(0, 5)
+    return found
+
+
+def restore(
+    manifest: StrPath,
+    *,
+    root: Optional[StrPath] = None,
+    dry_run: bool = False,
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> List[Restored]:
+    """Checks the copies of the files of a manifest, in its folder or in `root`, and makes their tx files fresh."""
+    options = ["--json"]
+    _value(options, "--root", root)
+    _flag(options, "--dry-run", dry_run)
+    run = Run("restore", options, path_arguments(manifest), program=program, cancel=cancel)
+    found = [Restored(text_of(o, "path") or "", str(o["state"]), text_of(o, "reason"), _error_of(o), o) for o in run if "state" in o]
+    run.expect(*((0, 3, 4, 5) if found else (0,)))
+    return found

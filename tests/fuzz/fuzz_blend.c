@@ -5,6 +5,7 @@
  *
  * Seeds: testdata/blend/small/[a-z]*.blend testdata/fuzz/[a-z]*.blend */
 #include <stdint.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "fuzz_input.h"
@@ -36,6 +37,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t count;
         if (txm_scene_entries(blend, NULL, &entries, &count, NULL) == TXM_OK) {
             txm_scene_entries_free(&entries, count);
+        }
+        for (size_t i = 0; i < txm_scene_image_count(blend); i++) {
+            const txm_scene_image *image = txm_scene_image_at(blend, i);
+            uint32_t number = 0;
+            for (size_t u = 0; u < image->user_count; u++) {
+                txm_scene_frame_number(blend, &image->users[u], (int32_t)size, &number);
+            }
+            free(txm_scene_frame_path(image, number));
         }
     }
     txm_scene_close(&blend);

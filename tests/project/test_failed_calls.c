@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "txmill/archive.h"
 #include "txmill/batch.h"
 #include "txmill/borders.h"
 #include "txmill/garbage.h"
@@ -54,6 +55,7 @@ START_TEST(objects_are_null)
     txm_trace *trace;
     txm_watch *watch;
     txm_out_file *file;
+    txm_archive *archive;
     txm_context *context;
     txm_color_config *config;
     txm_inputs *inputs;
@@ -69,6 +71,7 @@ START_TEST(objects_are_null)
     LEAVES_ZERO(trace, txm_trace_open(nowhere, &trace, err));
     LEAVES_ZERO(watch, txm_watch_new(&nowhere, 1, NULL, &watch, err));
     LEAVES_ZERO(file, txm_out_file_begin(nowhere, false, &file, err));
+    LEAVES_ZERO(archive, txm_archive_begin(nowhere, &archive, err));
     LEAVES_ZERO(context, txm_context_new(&no_device, &context, err));
     LEAVES_ZERO(config, txm_color_load(&color, &config, err));
     LEAVES_ZERO(inputs, txm_inputs_new(&unopened, &inputs, err));

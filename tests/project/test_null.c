@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "txmill/abi.h"
+#include "txmill/archive.h"
 #include "txmill/batch.h"
 #include "txmill/garbage.h"
 #include "txmill/inspect.h"
@@ -94,6 +95,7 @@ START_TEST(ends_of_nothing_in_libtxmill)
     END_NOTHING(txm_context, txm_context_free);
     END_NOTHING(txm_used, txm_used_free);
     END_NOTHING(txm_out_file, txm_out_file_abort);
+    END_NOTHING(txm_archive, txm_archive_abort);
     END_NOTHING(txm_rules, txm_rules_free);
     END_NOTHING(txm_scene, txm_scene_close);
     END_NOTHING(txm_mesh, txm_mesh_close);

@@ -397,6 +397,34 @@ class Scenes(unittest.TestCase):
         listed = txmill.list_scene(scene, path_map=maps).images[0]
         self.assertEqual(listed["path"], os.path.join(folder.name, "rgb8.png"))
 
+    def test_files_that_travel(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        film, copy = Path(folder.name) / "film", Path(folder.name) / "copy"
+        film.mkdir()
+        shutil.copy(DATA / "golden" / "rgb8.png", film)
+        (film / "s.xml").write_text('<cycles><shader name="m"><image_texture filename="rgb8.png" colorspace="sRGB"/></shader></cycles>')
+        txmill.make(film / "s.xml")
+        found = txmill.files(film / "s.xml", manifest=film / "film.manifest", archive=film / "film.zip", sha256=True)
+        self.assertEqual([(f.role, f.state) for f in found], [("scene", "ready"), ("image", "ready"), ("tx", "fresh")])
+        self.assertTrue(all(len(f.data["sha256"]) == 64 and not f.path.startswith("/") for f in found))
+        self.assertEqual([f.path for f in txmill.files(film / "s.xml", roles=["scene"])], [str(film / "s.xml")])
+        copy.mkdir()
+        for f in found:
+            (copy / f.path).parent.mkdir(exist_ok=True)
+            shutil.copyfile(film / f.path, copy / f.path)
+            os.utime(copy / f.path, (1e9, 1e9))
+        (copy / "s.xml").write_text("<cycles/>")
+        states = [r.state for r in txmill.restore(film / "film.manifest", root=copy, dry_run=True)]
+        self.assertEqual(states, ["different", "would-restore", "would-restore"])
+        self.assertEqual(txmill.restore(film / "film.manifest", root=copy)[2].state, "restored")
+        self.assertEqual((copy / found[2].path).stat().st_mtime, (film / "rgb8.png").stat().st_mtime // 1)
+        for wrong in (film / "rgb8.png", film / "none"):
+            with self.assertRaises(txmill.TxmillError):
+                txmill.restore(wrong)
+        with self.assertRaises(txmill.TxmillError):
+            txmill.files(film / "none.blend")
+
     def test_no_scene(self):
         with self.assertRaises(txmill.TxmillError) as caught:
             txmill.list_scene("no such.blend")

@@ -186,7 +186,7 @@ void check_against_blender(const txm_scene *blend, const char *json_path, const 
 
 /* ---- as text -------------------------------------------------------------------------------------------------- */
 
-static void describe_image(txm_bytes *b, const txm_scene_image *image)
+static void describe_image(txm_bytes *b, const txm_scene *blend, const txm_scene_image *image)
 {
     txm_bytes_printf(b, "%s|%s|%s|%s|%d|%d|%s|%s|%d\n", image->name, image->stored_path, txm_path_base(image->path),
                      txm_path_base(image->library), image->source, image->state, image->colorspace_stored,
@@ -206,6 +206,14 @@ static void describe_image(txm_bytes *b, const txm_scene_image *image)
         const txm_scene_user *u = &image->users[i];
         txm_bytes_printf(b, "  user %s|%s|%s|%s|%d|%d|%s\n", u->node, u->owner, u->owner_type,
                          txm_path_base(u->library), u->environment, u->extension, u->interpolation);
+        for (int frame = -5; frame <= 1000000; frame += frame < 5 ? 1 : 999995) {
+            uint32_t number;
+            if (txm_scene_frame_number(blend, u, frame, &number)) {
+                char *path = txm_scene_frame_path(image, number);
+                txm_bytes_printf(b, "    frame %d: %u %s\n", frame, number, path ? txm_path_base(path) : "");
+                free(path);
+            }
+        }
     }
 }
 
@@ -213,7 +221,12 @@ char *describe(const txm_scene *blend)
 {
     txm_bytes b = {0};
     for (size_t i = 0; i < txm_scene_image_count(blend); i++) {
-        describe_image(&b, txm_scene_image_at(blend, i));
+        describe_image(&b, blend, txm_scene_image_at(blend, i));
+    }
+    size_t ranges;
+    const txm_frame_range *range = txm_scene_frames(blend, &ranges);
+    for (size_t i = 0; i < ranges; i++) {
+        txm_bytes_printf(&b, "frames %d %d %d\n", range[i].first, range[i].last, range[i].step);
     }
     for (size_t i = 0; i < txm_scene_library_count(blend); i++) {
         const txm_scene_library *l = txm_scene_library_at(blend, i);

@@ -20,8 +20,8 @@
 
 const char *const txm_needed_role_names[TXM_NEEDED_ROLES] = {"scene", "library", "image", "movie", "tx"};
 
-/* A scene may claim any number of frames and nodes: beyond these, what is needed when is not kept. */
-enum { MOST_SHOWN = 8 << 20, MOST_OF_IMAGE = 4 << 20, MOST_ABSENT = 1 << 16 };
+/* A scene may claim any number of frames and nodes: beyond these, sequences are listed whole. */
+enum { MOST_SHOWN = 8 << 20, MOST_STEPS = 8 << 20, MOST_ABSENT = 1 << 16 };
 
 /* ---- frames ----------------------------------------------------------------------------------------------------- */
 
@@ -102,11 +102,14 @@ static const txm_image_frames *frames_of(txm_needed *needed, const txm_scene *sc
             for (; !f->all && frame <= last; frame += step < TXM_LAST_FRAME ? step : TXM_LAST_FRAME) {
                 uint32_t number;
                 f->all = !txm_scene_frame_number(scene, &image->users[u], frame, &number) ||
-                         f->count == MOST_OF_IMAGE || !TXM_GROW(f->uses, f->capacity, f->count);
-                if (!f->all)
-                    f->uses[f->count++] = (frame_use){number, frame};
+                         needed->steps == MOST_STEPS || !TXM_GROW(f->uses, f->capacity, f->count);
+                if (f->all)
+                    break;
+                f->uses[f->count++] = (frame_use){number, frame};
+                needed->steps++;
             }
         }
+    f->all |= !f->count; /* the ranges are empty */
     size_t kept = 0;
     if (f->count)
         qsort(f->uses, f->count, sizeof *f->uses, compare_uses);

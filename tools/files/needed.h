@@ -51,7 +51,7 @@ typedef struct txm_needed {
     struct txm_shown_frame *shown; /* in which frames which file is needed */
     size_t shown_count, shown_capacity;
     bool shown_dropped;               /* there were too many to be kept */
-    size_t absent;                    /* frames that are missing */
+    size_t absent, steps;             /* missing frames, and frames of nodes that were computed */
     struct txm_image_frames *current; /* of the image at hand */
 } txm_needed;
 
