@@ -8,7 +8,8 @@
  * the mesh is written with a UV layer that refers to them. Pages can be converted to tx files like any other image
  * (convert.h, batch.h).
  *
- * Meshes are OBJ or PLY, as text or binary, whose polygons are the faces in the same order. In a Ptex file of quads, a
+ * Meshes are OBJ or PLY, as text or binary, whose polygons are the faces in the same order, or the one that a Ptex file
+ * has in its metadata, which is written as OBJ. In a Ptex file of quads, a
  * polygon of n corners that is not a quad has n faces; it is written as n quads around a new vertex at its centre. They
  * can also be read for other purposes (txm_mesh_open).
  *
@@ -65,12 +66,13 @@ typedef struct txm_unwrapped {
     uint64_t reserved[4];
 } txm_unwrapped;
 
-/* Unwraps the mesh; `options` may be NULL. Pages and mesh appear under their names once all are written, the mesh last.
- * On failure, the previous files are kept and *result is zero. Existing files with those names that txmill did not
- * write, or that were changed since, are not replaced: USAGE. If another process writes the same files, it waits.
- * UNSUPPORTED for a mesh in another format, CORRUPT for a damaged one or one whose polygons are not the faces of the
- * Ptex file; other errors as txm_ptex_open, txm_ptex_pages_new and txm_ptex_page_read; CANCELLED, IO, DISK_FULL,
- * DENIED, NO_MEMORY. Free the result with txm_unwrapped_clear. */
+/* Unwraps the mesh, or the one in the Ptex file if mesh_path is NULL; `options` may be NULL. Pages and mesh appear
+ * under their names once all are written, the mesh last. On failure, the previous files are kept and *result is zero.
+ * Existing files with those names that txmill did not write, or that were changed since, are not replaced: USAGE. If
+ * another process writes the same files, it waits. UNSUPPORTED for a mesh in another format or a Ptex file without one,
+ * CORRUPT for a damaged one or one whose polygons are not the faces of the Ptex file; other errors as txm_ptex_open,
+ * txm_ptex_pages_new and txm_ptex_page_read; CANCELLED, IO, DISK_FULL, DENIED, NO_MEMORY. Free the result with
+ * txm_unwrapped_clear. */
 TXM_API txm_status txm_unwrap_ptex(const char *ptex_path, const char *mesh_path, const txm_unwrap_options *options,
                                    txm_unwrapped *result, txm_error *err);
 TXM_API void txm_unwrapped_clear(txm_unwrapped *result); /* NULL-safe; zeroes */
@@ -84,7 +86,8 @@ TXM_API char *txm_unwrapped_page_path(const txm_unwrapped *result, uint32_t page
 /* A mesh as it was read from a file, whose numbers of vertices are all valid. */
 typedef struct txm_mesh txm_mesh;
 
-/* Reads an OBJ or PLY file, as its extension says, whose polygons have any number of corners. NOT_FOUND, NOT_A_FILE,
+/* Reads an OBJ or PLY file, as its extension says, or the mesh in the metadata of a Ptex file. Polygons have any number
+ * of corners. NOT_FOUND, NOT_A_FILE,
  * DENIED, UNSUPPORTED, CORRUPT, TOO_LARGE, NO_MEMORY. */
 TXM_API txm_status txm_mesh_open(const char *path, txm_mesh **out, txm_error *err);
 TXM_API void txm_mesh_close(txm_mesh **mesh); /* NULL-safe; sets *mesh to NULL */

@@ -4,10 +4,11 @@
 texels are one smooth picture over the sheet.
 
     ptex_asset.py FOLDER/NAME [--columns N] [--rows N] [--sizes 3,4,5] [--type u8|u16|half|float] [--channels N] [--alpha]
-                  [--flat] [--blocks N] [--seed N] [--square]
+                  [--flat] [--blocks N] [--seed N] [--square] [--meta whole|index|minus|corners|count|nan|type|lacks]
 
 --sizes are log2 of texels a side; with --square both sides are the same. --blocks N: only N different blocks of texels, for files of
-a million faces. Positions and texels do not depend on each other: the mesh is z = 0 with --flat."""
+a million faces. Positions and texels do not depend on each other: the mesh is z = 0 with --flat. --meta: the mesh is in the
+metadata, too, whole or with this damage."""
 import argparse
 import math
 import random
@@ -26,6 +27,7 @@ args.add_argument("--flat", action="store_true")
 args.add_argument("--square", action="store_true")
 args.add_argument("--blocks", type=int, default=0)
 args.add_argument("--seed", type=int, default=1)
+args.add_argument("--meta", choices=("whole", "index", "minus", "corners", "count", "nan", "type", "lacks"))
 args = args.parse_args()
 random.seed(args.seed)
 TYPE = ("u8", "u16", "half", "float").index(args.type)
@@ -93,13 +95,6 @@ info = zlib.compress(b"".join(infos), 1)
 constants = zlib.compress(b"".join(pixels), 1)
 level_head = zlib.compress(b"".join(words), 1)
 level_data = sum(map(len, blocks)) + len(level_head)
-with open(args.name + ".ptx", "wb") as out:
-    out.write(struct.pack("<4sIIIiHHIIIIIIQII", b"Ptex", 1, 1, TYPE, args.channels - 1 if args.alpha else -1, args.channels, 1,
-                          len(turns), 40, len(info), len(constants), 16, 4, level_data, 0, 0))
-    out.write(struct.pack("<HHHHIIQQQ", 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    out.write(info + constants + struct.pack("<QII", level_data, len(level_head), len(turns)) + level_head)
-    for data in blocks:
-        out.write(data)
 
 
 def vertex(i, j):
@@ -114,6 +109,33 @@ for face, turn in enumerate(turns):
     first = j * (COLUMNS + 1) + i
     around = (first, first + 1, first + COLUMNS + 2, first + COLUMNS + 1)
     corners.append([around[(turn + k) % 4] for k in range(4)])
+def record(key, kind, data):
+    return struct.pack("<B", len(key) + 1) + key + struct.pack("<BBI", 0, kind, len(data)) + data
+
+
+def mesh_records():
+    counts, indices, positions = [4] * len(corners), [c for four in corners for c in four], [x for v in vertices for x in v]
+    if args.meta in ("index", "minus"):
+        indices[5] = len(vertices) if args.meta == "index" else -1
+    if args.meta in ("corners", "count"):
+        counts[3] = 2 if args.meta == "corners" else 0x7FFFFFFF
+    if args.meta == "nan":
+        positions[4] = math.nan
+    return (record(b"PtexFaceVertCounts", 3, struct.pack("<%di" % len(counts), *counts))
+            + record(b"PtexFaceVertIndices", 4 if args.meta == "type" else 3, struct.pack("<%di" % len(indices), *indices))
+            + (b"" if args.meta == "lacks" else record(b"PtexVertPositions", 4, struct.pack("<%df" % len(positions), *positions))))
+
+
+records = mesh_records() if args.meta else b""
+meta = zlib.compress(records) if records else b""
+with open(args.name + ".ptx", "wb") as out:
+    out.write(struct.pack("<4sIIIiHHIIIIIIQII", b"Ptex", 1, 1, TYPE, args.channels - 1 if args.alpha else -1, args.channels, 1,
+                          len(turns), 40, len(info), len(constants), 16, 4, level_data, len(meta), len(records)))
+    out.write(struct.pack("<HHHHIIQQQ", 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    out.write(info + constants + struct.pack("<QII", level_data, len(level_head), len(turns)) + level_head)
+    for data in blocks:
+        out.write(data)
+    out.write(meta + bytes(8) if meta else b"")
 with open(args.name + ".obj", "w", encoding="ascii") as out:
     out.write("# a sheet\no sheet\n")
     out.writelines("v %.9g %.9g %.9g\n" % v for v in vertices)

@@ -21,7 +21,8 @@
 const txm_option txm_mesh_options[] = {
     TXM_OPTION(STRING, "mesh", .rare = true, AT(mesh), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Mesh of a Ptex file, OBJ or PLY: write pages of its faces, and the mesh with a UV layer",
-               .more = "The pages are then converted into tx files. See PTEX."),
+               .more =
+                   "The pages are then converted into tx files. Default: the mesh in the file's metadata. See PTEX."),
     TXM_OPTION(STRING, "pages", .rare = true, AT(pages), .arg = "DIR", .values = TXM_VALUES_DIR,
                .help = "Write pages and mesh to this folder (default: beside the Ptex file)"),
     TXM_OPTION(UINT, "page-size", .rare = true, AT(page_px), .arg = "PX", .min = 64, .max = 65536,
@@ -44,30 +45,35 @@ static txm_status check_alone(const txm_operands *operands, txm_error *err)
     static const char *const only[] = {"pages", "page-size", "padding"};
     for (size_t i = 0; i < sizeof only / sizeof *only; i++)
         if (txm_opt_given(operands, only[i]))
-            return txm_fail(err, TXM_STATUS_USAGE, "--%s needs --mesh", only[i]);
+            return txm_fail(err, TXM_STATUS_USAGE, "--%s needs a Ptex file", only[i]);
     for (size_t i = 0; i < operands->count; i++)
         if (is_ptex(operands->items[i]))
-            return txm_fail(
-                err, TXM_STATUS_USAGE,
-                "%s: a Ptex file has no texture coordinates; give its mesh with --mesh FILE (OBJ or PLY) to unwrap it",
-                operands->items[i]);
+            return txm_fail(err, TXM_STATUS_USAGE,
+                            "%s: a Ptex file has no texture coordinates; name it alone to unwrap its mesh",
+                            operands->items[i]);
     return TXM_OK;
+}
+
+bool txm_make_mesh_wanted(const txm_make_args *args, const txm_operands *operands)
+{
+    return args->mesh.mesh || (operands->count == 1 && is_ptex(operands->items[0]));
 }
 
 txm_status txm_make_mesh_check(const txm_make_args *args, const txm_operands *operands, txm_error *err)
 {
     static const char *const without[] = {"output", "shards", "shard", "key", "packed"};
     const txm_mesh_args *m = &args->mesh;
-    if (!m->mesh)
+    if (!txm_make_mesh_wanted(args, operands))
         return check_alone(operands, err);
-    if (!*m->mesh || (m->pages && !*m->pages))
-        return txm_fail(err, TXM_STATUS_USAGE, "--%s: the name is empty", *m->mesh ? "pages" : "mesh");
+    if ((m->mesh && !*m->mesh) || (m->pages && !*m->pages))
+        return txm_fail(err, TXM_STATUS_USAGE, "--%s: the name is empty", m->mesh && !*m->mesh ? "mesh" : "pages");
     if (operands->count != 1 || !is_ptex(operands->items[0]))
         return txm_fail(err, TXM_STATUS_USAGE,
                         "--mesh: name one Ptex file, as in 'txmill make hero.ptx --mesh hero.obj'");
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         if (txm_opt_given(operands, without[i]))
-            return txm_fail(err, TXM_STATUS_USAGE, "--mesh cannot be combined with --%s%s", without[i],
+            return txm_fail(err, TXM_STATUS_USAGE, "%s cannot be combined with --%s%s",
+                            m->mesh ? "--mesh" : operands->items[0], without[i],
                             i ? "" : "; --pages sets the folder for pages and mesh");
     return TXM_OK;
 }
@@ -110,11 +116,16 @@ txm_status txm_make_mesh_unwrap(const txm_make_args *args, const char *ptex, txm
     o.progress_user = &progress;
     txm_status status = txm_unwrap_ptex(ptex, m->mesh, &o, made, err);
     txm_say_status("%s", "");
+    if (status == TXM_STATUS_UNSUPPORTED && !m->mesh) {
+        const txm_error own = *err;
+        txm_error_clear(err);
+        return txm_fail(err, own.status, "%s; give its mesh with --mesh FILE (OBJ or PLY)", own.message);
+    }
     if (status == TXM_OK && 2 * (uint64_t)made->edges_apart > made->edges)
         txm_say(TXM_SAY_WARNING,
                 "%s: most neighbouring faces of %s do not share vertices in the mesh: its polygons are in another "
                 "order than when it was painted, or have separate vertices",
-                m->mesh, ptex);
+                m->mesh ? m->mesh : ptex, ptex);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `txmill make hero.ptx --mesh hero.obj`: unwraps the mesh of a Ptex file; its pages are then the images of the run.
+ * `txmill make hero.ptx --mesh hero.obj`, or without --mesh: unwraps the mesh of a Ptex file; its pages are then the
+ * images of the run.
  */
 #ifndef TXM_TOOLS_MAKE_MESH_H
 #define TXM_TOOLS_MAKE_MESH_H
@@ -13,7 +14,9 @@ extern const txm_option txm_mesh_options[];
         "Ptex", txm_mesh_options, offsetof(args, mesh)                                                                 \
     }
 
-/* Checks which options are given with --mesh, or without it. USAGE. */
+/* Whether a mesh is to be unwrapped: --mesh is given, or nothing but a Ptex file. */
+bool txm_make_mesh_wanted(const txm_make_args *args, const txm_operands *operands);
+/* Checks which options are given with a Ptex file, or without one. USAGE. */
 txm_status txm_make_mesh_check(const txm_make_args *args, const txm_operands *operands, txm_error *err);
 
 /* Writes pages and mesh, or finds them up to date; a dry run writes nothing. Free *made with txm_unwrapped_clear. */

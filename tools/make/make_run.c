@@ -209,10 +209,11 @@ static txm_status begin_make(make_run *run, const txm_operands *operands, txm_er
     txm_status status = txm_guard_operands(&log, operands->items, operands->count, err);
     if (status == TXM_OK)
         status = txm_make_report_open_log(&run->report, a->log, err);
-    if (status == TXM_OK && a->mesh.mesh) {
+    if (status == TXM_OK && txm_make_mesh_wanted(a, operands)) {
         status = txm_make_mesh_unwrap(a, operands->items[0], &run->unwrapped, err);
         if (status == TXM_OK)
-            txm_make_report_mesh(&run->report, operands->items[0], a->mesh.mesh, &run->unwrapped);
+            txm_make_report_mesh(&run->report, operands->items[0], a->mesh.mesh ? a->mesh.mesh : operands->items[0],
+                                 &run->unwrapped);
         from.add = txm_make_mesh_inputs;
         from.add_user = &run->unwrapped;
         run->planned = run->unwrapped.outcome == TXM_OUTCOME_WOULD_CREATE;

@@ -111,10 +111,11 @@ static txm_status choose_reader(txm_source *s, const txm_source_options *options
         }
     }
     if (status == TXM_STATUS_UNSUPPORTED && head_bytes >= 4 && !memcmp(head, "Ptex", 4))
-        return txm_fail(err, status,
-                        "%s: a Ptex file has no texture coordinates; give its mesh with 'txmill make --mesh FILE' (OBJ "
-                        "or PLY) to unwrap it",
-                        s->path);
+        return txm_fail(
+            err, status,
+            "%s: a Ptex file has no texture coordinates; unwrap its mesh with 'txmill make' and, unless the "
+            "mesh is in the file, --mesh FILE (OBJ or PLY)",
+            s->path);
     if (status == TXM_STATUS_UNSUPPORTED) {
         txm_error_clear(err);
         txm_source_forget(&s->info);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Meshes of Ptex files: they are opened with the format that their extension names, and checked against the Ptex file.
+ * Meshes of Ptex files: they are opened with the format that their extension names, or taken from a Ptex file's
+ * metadata, and checked against the Ptex file.
  *
  * Ptex relies on the order of polygons. A mesh whose polygons were sorted, merged or cut after it was painted no longer
  * has that order. If the number of faces has changed, this is an error. If it has not, some faces that are neighbours
@@ -84,7 +85,9 @@ txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t byt
     mesh->quads = quads;
     mesh->data = data;
     mesh->bytes = bytes;
-    mesh->format = txm_path_has_ext(path, "obj") ? &txm_mesh_obj : txm_path_has_ext(path, "ply") ? &txm_mesh_ply : NULL;
+    mesh->format = mesh->text || txm_path_has_ext(path, "obj") ? &txm_mesh_obj
+                   : txm_path_has_ext(path, "ply")             ? &txm_mesh_ply
+                                                               : NULL;
     if (!mesh->format && bytes >= 4 && memcmp(data, "ply", 3) == 0)
         mesh->format = &txm_mesh_ply;
     if (!mesh->format)
@@ -113,8 +116,15 @@ txm_status txm_mesh_file_open(const char *path, bool quads, txm_mesh *mesh, txm_
         status = txm_fail_errno(err, error, "%s: cannot map", path);
     if (fd >= 0)
         close(fd);
+    const bool is_ptex = status == TXM_OK && mesh->map.bytes >= 4 && memcmp(mesh->map.data, "Ptex", 4) == 0;
+    size_t bytes = 0;
+    if (is_ptex) {
+        txm_map_close(&mesh->map);
+        status = txm_mesh_text_of_ptex(path, &mesh->text, &bytes, err);
+    }
     if (status == TXM_OK)
-        status = txm_mesh_file_parse(path, mesh->map.data, mesh->map.bytes, quads, mesh, err);
+        status = txm_mesh_file_parse(path, is_ptex ? (const uint8_t *)mesh->text : mesh->map.data,
+                                     is_ptex ? bytes : mesh->map.bytes, quads, mesh, err);
     return status != TXM_OK && err && txm_explain_pointer(path, err) ? err->status : status;
 }
 
@@ -122,6 +132,7 @@ void txm_mesh_file_close(txm_mesh *mesh)
 {
     if (mesh->map.data)
         txm_map_close(&mesh->map);
+    free(mesh->text);
     free(mesh->first);
     free(mesh->corners);
     free(mesh->points.at);

@@ -2,8 +2,8 @@
  *
  * The room src/mill/unwrap gives the mesh of a Ptex file texture coordinates. It reads a Ptex file and a mesh, and
  * writes the pages that the faces are packed into, as pictures, and the mesh with a UV layer. unwrap.c runs the whole
- * conversion; mesh.c reads and checks meshes with mesh_obj.c and mesh_ply.c, which also write them; page_png.c and
- * page_exr.c write pages row by row.
+ * conversion; mesh.c reads and checks meshes with mesh_obj.c and mesh_ply.c, which also write them; mesh_ptex.c finds
+ * the mesh that a Ptex file contains; page_png.c and page_exr.c write pages row by row.
  *
  * A mesh is held as the corners of its polygons, in the order of the file. Allocations are bounded by the size of the
  * file, and everything in the arrays has been checked once the mesh is open.
@@ -51,6 +51,7 @@ struct txm_mesh {
     const char *path;
     const mesh_format *format;
     txm_map map;
+    char *text; /* NULL, or an OBJ file made from the metadata of a Ptex file */
     const uint8_t *data;
     size_t bytes;
     bool quads; /* the Ptex file has quads: other polygons are cut */
@@ -70,6 +71,9 @@ txm_status txm_mesh_file_open(const char *path, bool quads, txm_mesh *mesh, txm_
 /* Opens a mesh in memory, which still belongs to the caller; the extension of `path` selects the format. */
 txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t bytes, bool quads, txm_mesh *mesh,
                                txm_error *err);
+/* The mesh in the metadata of a Ptex file, as the text of an OBJ file, which the caller frees even after a failure.
+ * UNSUPPORTED if there is none; CORRUPT, and as txm_ptex_open. */
+txm_status txm_mesh_text_of_ptex(const char *path, char **text, size_t *bytes, txm_error *err);
 void txm_mesh_file_close(txm_mesh *mesh);
 
 /* Checks the mesh: CORRUPT if its polygons are not the faces of the Ptex file. *edges and *apart: see txm_unwrapped. */

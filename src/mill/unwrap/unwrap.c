@@ -499,7 +499,7 @@ txm_status txm_unwrap_ptex(const char *ptex_path, const char *mesh_path, const t
 {
     txm_error own = {0};
     txm_unwrapped made = {0};
-    unwrap_job job = {.ptex_path = ptex_path, .mesh_path = mesh_path, .made = &made};
+    unwrap_job job = {.ptex_path = ptex_path, .mesh_path = mesh_path ? mesh_path : ptex_path, .made = &made};
     const double begin = txm_clock_seconds();
     txm_error_clear(err);
     *result = made;

@@ -36,6 +36,51 @@ txm make wide.ptx --mesh wide.ply -c Non-Color
 check other-colour-space prints "wide.1001.exr: created"
 check other-colour-space-keeps-pages test "$(find blender_tx -name 'wide.1001*' | wc -l)" = 2
 
+# ---- the mesh in the file's own metadata ------------------------------------------------------------------------------
+
+asset told --meta whole
+txm make told.ptx --mesh told.obj --pages given
+check given-exit rc_is 0
+txm make told.ptx --pages own-mesh
+check own-mesh-exit rc_is 0
+check own-mesh-says prints "told.ptx: created      own-mesh/told.uv.obj  (64 faces"
+for word in f vt; do
+    check "own-mesh-$word" test "$(grep "^$word " given/told.uv.obj)" = "$(grep "^$word " own-mesh/told.uv.obj)"
+done
+check own-mesh-points python3 - <<'PY'
+def points(path):
+    return [tuple(map(float, line.split()[1:])) for line in open(path) if line.startswith("v ")]
+given, own = points("given/told.uv.obj"), points("own-mesh/told.uv.obj")
+assert len(given) == len(own) == 81 and all(abs(a - b) < 1e-6 for p, q in zip(given, own) for a, b in zip(p, q))
+PY
+txm make told.ptx --pages own-mesh
+check own-mesh-again says "1 up to date"
+txm make hero.ptx --mesh told.ptx --pages lent -q
+check own-mesh-of-another test -e lent/told.uv.obj
+mkdir scene-told
+for mesh in told.ply told.ptx; do
+    printf '%s\n' 'txmill-scene 1' 'size 64 64' 'camera orthographic half 1 1 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
+        'ptex p "../told.ptx" colorspace "sRGB"' 'material m emission 1 1 1' 'texture m p input "Base Color"' \
+        "mesh s \"../$mesh\"" 'instance s m 1 0 0 0 0 1 0 0 0 0 1 0' >scene-told/scene.txt
+    txm stream render scene-told --samples 2 --overwrite -o "$mesh.ppm"
+    check "scene-$mesh" rc_is 0
+done
+check scene-same cmp told.ply.ppm told.ptx.ppm
+# Nothing is written for a mesh that is damaged.
+while read -r damage words; do
+    asset "bad-$damage" --meta "$damage"
+    txm make "bad-$damage.ptx" --pages no
+    check "bad-$damage" eval 'rc_is 3 && says "$words" && test ! -e no'
+done <<'END'
+index a corner is at vertex 81 of 81
+minus a corner is at vertex -1 of 81
+corners polygon 3 has 2 corners
+count 2147483899 corners, 256 indices and 243 coordinates
+nan vertex 1 is nowhere
+type PtexFaceVertIndices has the type float
+lacks its metadata have no mesh: there is no PtexVertPositions; give its mesh with --mesh FILE
+END
+
 # ---- a second run ----------------------------------------------------------------------------------------------------
 
 find . -newermt @0 -type f ! -name out ! -name err ! -name before ! -name after -printf '%p %i %T@\n' | sort >before
@@ -109,7 +154,9 @@ refused() { # NAME WORDS ARGUMENT...
     check "$1-nothing" test ! -e no -a ! -e no.uv.obj
 }
 refused no-mesh "give its mesh with --mesh FILE" hero.ptx
-refused pages-alone "--pages needs --mesh" --pages no hero.1001.png
+refused pages-alone "--pages needs a Ptex file" --pages no hero.1001.png
+refused several "name it alone to unwrap its mesh" hero.ptx wide.ptx
+refused no-mesh-output "hero.ptx cannot be combined with --output" hero.ptx -o no
 refused two "name one Ptex file" --mesh hero.obj hero.ptx wide.ptx
 refused image "name one Ptex file" --mesh hero.obj hero.1001.png
 refused output "--mesh cannot be combined with --output" --mesh hero.obj -o no hero.ptx
