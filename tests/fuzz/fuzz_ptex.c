@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads any bytes as a Ptex file: every small face at three sizes, lookups with all filters at its corners, with
  * places and footprints that the last bytes decide, pages of the faces, and all metadata.
- * Seeds: testdata/ptex/[!sg]*.ptx testdata/ptex/star*.ptx testdata/ptex/grid-[stu]*8*.ptx testdata/ptex/disney/*.ptx */
+ * Seeds: testdata/ptex/[!g]*.ptx testdata/ptex/grid-u8.ptx testdata/ptex/disney/[!.]*.ptx */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -274,7 +274,7 @@ static size_t sort_charts(txm_ptex_pages *pages, block_size *sizes, uint8_t (*co
     for (uint32_t i = 0; i < p->info.faces; i++) {
         const uint32_t chart = pages->rank[i];
         const ptex_cell at_cell = pages->cells[i];
-        pages->members[pages->order[new_rank[chart]] + (at_cell.y << log2[chart][0]) + at_cell.x] = i;
+        pages->members[pages->order[new_rank[chart]] + ((uint32_t)at_cell.y << log2[chart][0]) + at_cell.x] = i;
         pages->rank[i] = new_rank[chart];
     }
     return count;

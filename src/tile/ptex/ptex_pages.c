@@ -426,8 +426,9 @@ txm_status txm_ptex_place_of(const txm_ptex_pages *pages, uint32_t face, txm_pte
     const ptex_cell cell = pages->cells[face];
     const ptex_packed size = txm_ptex_packed_size(pages->ptex, face, cell.turn, pages->padding_log2);
     *out = (txm_ptex_place){
-        g->page, g->x + column * txm_ptex_block_px(g->width_log2, padding) + padding + (cell.x << size.width_log2),
-        g->y + row * txm_ptex_block_px(g->height_log2, padding) + padding + (cell.y << size.height_log2),
+        g->page,
+        g->x + column * txm_ptex_block_px(g->width_log2, padding) + padding + ((uint32_t)cell.x << size.width_log2),
+        g->y + row * txm_ptex_block_px(g->height_log2, padding) + padding + ((uint32_t)cell.y << size.height_log2),
         1u << size.width_log2, 1u << size.height_log2};
     return TXM_OK;
 }
