@@ -231,9 +231,9 @@ TXM_API const txm_frame_range *txm_scene_frames(const txm_scene *scene, size_t *
  * this is unknown, as when it is animated: it may then be any file of the sequence. */
 TXM_API bool txm_scene_frame_number(const txm_scene *scene, const txm_scene_user *user, int32_t frame,
                                     uint32_t *number);
-/* The path of the file with that number, whether it exists or not: a new string, free() it; NULL if memory is exhausted
- * or the image is no sequence. */
-TXM_API char *txm_scene_frame_path(const txm_scene_image *image, uint32_t number);
+/* The path of the frame or tile with that number, whether it exists or not: a new string, free() it; NULL if memory is
+ * exhausted or the image is a single file. */
+TXM_API char *txm_scene_numbered_path(const txm_scene_image *image, uint32_t number);
 /* Findings, if `lint` was set; NULL beyond the last. */
 TXM_API size_t txm_scene_finding_count(const txm_scene *scene);
 TXM_API const txm_scene_finding *txm_scene_finding_at(const txm_scene *scene, size_t index);

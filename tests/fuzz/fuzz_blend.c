@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             for (size_t u = 0; u < image->user_count; u++) {
                 txm_scene_frame_number(blend, &image->users[u], (int32_t)size, &number);
             }
-            free(txm_scene_frame_path(image, number));
+            free(txm_scene_numbered_path(image, number));
         }
     }
     txm_scene_close(&blend);

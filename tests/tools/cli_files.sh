@@ -15,7 +15,8 @@ if has_jsonschema; then check schema valid_json files out; fi
 check counts json out 'o[0]["type"] == "files" and o[0]["files"] == sum(x.get("state") in ("ready", "fresh") for x in o) and o[0]["missing"] > 0 and o[0]["outside"] == 0'
 check scenes json out '[x["path"].split("/")[-1] for x in o if x.get("role") == "scene"] == ["materials.blend", "linked.blend"]'
 check libraries json out '{x["path"].split("/")[-1] for x in o if x.get("role") == "library"} == {"library.blend", "far.blend"}'
-check tiles json out '[x["number"] for x in o if x.get("role") == "image" and "brick." in x["path"]] == [1001, 1002, 1012]'
+check tiles-missing json out '[x["number"] for x in o if x.get("role") == "image" and "brick." in x["path"] and x["state"] == "missing"] == [1013]'
+check tiles json out '[x["number"] for x in o if x.get("role") == "image" and "brick." in x["path"]] == [1001, 1002, 1012, 1013]'
 check once json out 'len({x["path"] for x in o[1:]}) == len(o) - 1'
 check tx-of json out 'all(x["of"] in {y["path"] for y in o[1:]} for x in o if x.get("role") == "tx") and any(x.get("role") == "tx" for x in o)'
 check key json out '[x["key"] for x in o[1:] if x["path"].endswith("/materials.blend")] == ["88231:5d8618d3b80d9b4e9a76fd9201e455e5"]'
@@ -77,6 +78,8 @@ check outside-named says "$scenes/linked.blend: outside of $scenes/lib, so it is
 ln -s scenes byname
 txm files --root byname "$scenes/lib/far.blend"
 check linked-root prints "lib/far.blend"
+txm files --role scene --root byname "$scenes/lib/far.blend" byname/lib/far.blend
+check linked-once test "$(cat out)" = lib/far.blend
 # Names that programs would take for something else, and bytes that are no text.
 odd=$work/odd
 mkdir "$odd" && cp "$scenes/lint.blend" "$odd/#a.blend" && cp "$scenes/lint.blend" "$odd/-b.blend" &&

@@ -157,6 +157,15 @@ if [ -n "${SANITIZED:-}" ]; then
 fi
 run ${CC:-cc} -O1 -Wall -Wextra -Werror -fPIC -shared "$repo/tests/tools/times_preload.c" -o times.so
 check preload-compiles rc_is 0
+# Without openat2 no link is followed.
+run env OLD_KERNEL=1 LD_PRELOAD="$work/times.so" "$TXMILL" restore --root film film/film.manifest
+check old-kernel rc_is 0
+for path in door/secret lib/window "slash$work/outside/secret" loop lib/library.blend; do
+    { echo "$head"; line "$path" 0 "$secret"; } >bad
+    run env OLD_KERNEL=1 LD_PRELOAD="$work/times.so" "$TXMILL" restore --root copy bad
+    check "old-kernel-$path" eval 'rc_is 5 && prints "refused: a link on its path cannot be followed safely"'
+done
+check old-kernel-nothing test "$(stat -c %Y outside/secret)" -eq "$(date -d '2019-09-09 09:09:09' +%s)"
 on_fat() { run env ROUND="$1" LD_PRELOAD="$work/times.so" "${@:2}"; }
 for when in '2020-02-02 02:02:03' '1975-05-05 05:05:05' '2150-01-01 00:00:01'; do
     year=${when%%-*}

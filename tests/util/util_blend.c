@@ -209,7 +209,7 @@ static void describe_image(txm_bytes *b, const txm_scene *blend, const txm_scene
         for (int frame = -5; frame <= 1000000; frame += frame < 5 ? 1 : 999995) {
             uint32_t number;
             if (txm_scene_frame_number(blend, u, frame, &number)) {
-                char *path = txm_scene_frame_path(image, number);
+                char *path = txm_scene_numbered_path(image, number);
                 txm_bytes_printf(b, "    frame %d: %u %s\n", frame, number, path ? txm_path_base(path) : "");
                 free(path);
             }

@@ -132,6 +132,14 @@ txm_status txm_listing_make(const txm_needed *needed, const char *root, bool nee
         }
         if (!path)
             continue;
+        /* Links may lead to a file by two paths that are one below the root. */
+        txm_name *name = txm_names_entry(&out->names, path);
+        if (!name) {
+            free(real_root);
+            return txm_no_memory(err, path);
+        }
+        if (name->value++)
+            continue;
         if (file->there && lstat(file->path, &st) == 0 && S_ISLNK(st.st_mode) && ++links)
             linked = linked ? linked : file;
         out->items[out->count++] = (txm_listed){file, path, file->of ? relative(out, real_root, file->of) : NULL};
@@ -147,6 +155,7 @@ void txm_listing_free(txm_listing *listing)
 {
     free(listing->root);
     free(listing->items);
+    txm_names_free(&listing->names);
 }
 
 /* Programs that read lists take some first characters for options and comments. */

@@ -21,7 +21,7 @@
 const char *const txm_needed_role_names[TXM_NEEDED_ROLES] = {"scene", "library", "image", "movie", "tx"};
 
 /* A scene may claim any number of frames and nodes: beyond these, sequences are listed whole. */
-enum { MOST_SHOWN = 8 << 20, MOST_STEPS = 8 << 20, MOST_ABSENT = 1 << 16 };
+enum { MOST_TEXT_BYTES = 64 << 10, MOST_SHOWN = 8 << 20, MOST_STEPS = 8 << 20, MOST_ABSENT = 1 << 16 };
 
 /* ---- frames ----------------------------------------------------------------------------------------------------- */
 
@@ -91,7 +91,7 @@ static const txm_image_frames *frames_of(txm_needed *needed, const txm_scene *sc
     const txm_frame_range *range = ranges ? needed->frames->ranges : txm_scene_frames(scene, &ranges);
     f->image = image;
     f->count = 0;
-    char *like = txm_scene_frame_path(image, 0);
+    char *like = image->source == TXM_SCENE_SOURCE_SEQUENCE ? txm_scene_numbered_path(image, 0) : NULL;
     f->all = !ranges || !like;
     free(like);
     for (size_t u = 0; !f->all && u < image->user_count; u++)
@@ -204,6 +204,21 @@ static void add_one(txm_needed *needed, const txm_image_frames *f, const char *p
     add_frames(needed, file, f, number);
 }
 
+/* A frame or tile that does not exist. */
+static txm_status add_absent(txm_needed *needed, const txm_image_frames *f, const txm_scene_image *image,
+                             uint32_t number, txm_error *err)
+{
+    if (needed->absent++ >= MOST_ABSENT)
+        return TXM_OK;
+    char *path = txm_scene_numbered_path(image, number);
+    if (path)
+        add_one(needed, f, path, number, false, NULL, err);
+    else
+        txm_no_memory(err, image->path);
+    free(path);
+    return err->status;
+}
+
 static txm_status add_image(txm_needed *needed, const txm_list_report *report, const txm_scene_image *image,
                             const txm_found *lookups, txm_error *err)
 {
@@ -219,6 +234,14 @@ static txm_status add_image(txm_needed *needed, const txm_list_report *report, c
     }
     for (size_t i = 0; f->all && err->status == TXM_OK && i < image->file_count; i++)
         add_one(needed, f, image->files[i].path, image->files[i].number, image->files[i].exists, &lookups[i], err);
+    const bool set = image->source == TXM_SCENE_SOURCE_TILED && strchr(image->path, '<');
+    for (size_t i = 0; set && i < image->tile_count; i++) {
+        size_t at = 0;
+        while (at < image->file_count && image->files[at].number != image->tiles[i])
+            at++;
+        if (at == image->file_count && add_absent(needed, f, image, image->tiles[i], err) != TXM_OK)
+            return err->status;
+    }
     /* Both lists are in the order of the numbers. */
     for (size_t i = 0, at = 0; !f->all && at < f->count && err->status == TXM_OK;) {
         const uint32_t number = f->uses[at].number;
@@ -226,18 +249,12 @@ static txm_status add_image(txm_needed *needed, const txm_list_report *report, c
             i++;
         if (i < image->file_count && image->files[i].number == number) {
             add_one(needed, f, image->files[i].path, number, true, &lookups[i], err);
-        } else if (needed->absent < MOST_ABSENT) {
-            char *path = txm_scene_frame_path(image, number);
-            if (path)
-                add_one(needed, f, path, number, false, NULL, err);
-            else
-                txm_no_memory(err, image->path);
-            free(path);
-            needed->absent++;
+        } else {
+            add_absent(needed, f, image, number, err);
         }
         at = first_use(f, number + 1);
     }
-    if (image->state == TXM_SCENE_STATE_MISSING && !image->file_count && f->all)
+    if (image->state == TXM_SCENE_STATE_MISSING && !image->file_count && !image->tile_count && f->all)
         add_one(needed, f, image->path, 0, false, NULL, err);
     return err->status;
 }
@@ -281,7 +298,7 @@ static int compare_shown(const void *a, const void *b)
     return left->frame < right->frame ? -1 : left->frame > right->frame;
 }
 
-/* Writes sorted frames as ranges with steps. */
+/* Writes sorted frames as ranges with steps; "" if that would be too long for a line. */
 static bool write_frames(const txm_shown_frame *shown, size_t count, txm_bytes *out)
 {
     char text[64];
@@ -299,6 +316,10 @@ static bool write_frames(const txm_shown_frame *shown, size_t count, txm_bytes *
             length += snprintf(text + length, sizeof text - (size_t)length, ":%d", step);
         if (!txm_bytes_add(out, text, (size_t)length))
             return false;
+        if (out->size > MOST_TEXT_BYTES) {
+            out->size = 0;
+            break;
+        }
         i += n;
     }
     return txm_bytes_add(out, "", 1);
@@ -317,8 +338,9 @@ txm_status txm_needed_finish(txm_needed *needed, txm_error *err)
         txm_needed_file *file = &needed->files[needed->shown[i].file];
         for (n = 1; i + n < kept && needed->shown[i + n].file == needed->shown[i].file;)
             n++;
-        if (!file->always && (!write_frames(&needed->shown[i], n, &text) ||
-                              !(file->frames = txm_names_put(&needed->names, (const char *)text.data)))) {
+        const bool good = file->always || write_frames(&needed->shown[i], n, &text);
+        const bool kept_text = good && !file->always && *(const char *)text.data;
+        if (!good || (kept_text && !(file->frames = txm_names_put(&needed->names, (const char *)text.data)))) {
             txm_no_memory(err, file->path);
             break;
         }

@@ -106,7 +106,10 @@ static int open_by_steps(int root, const char *path)
             plain
                 ? openat(folder, name, (last ? O_NONBLOCK : O_DIRECTORY) | O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY)
                 : (errno = EXDEV, -1);
-        const int why = errno;
+        int why = errno;
+        struct stat st; /* a link that should be a folder is none, says the system */
+        if (next < 0 && why == ENOTDIR && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+            why = ELOOP;
         close(folder);
         errno = why;
         if (last || next < 0)

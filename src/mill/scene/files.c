@@ -207,11 +207,15 @@ bool txm_scene_frame_number(const txm_scene *scene, const txm_scene_user *user, 
     return true;
 }
 
-char *txm_scene_frame_path(const txm_scene_image *image, uint32_t number)
+char *txm_scene_numbered_path(const txm_scene_image *image, uint32_t number)
 {
     const char *name = txm_path_base(image->path);
     size_t digits;
     const size_t begin = find_digits(name, &digits);
+    const bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
+    if (image->source == TXM_SCENE_SOURCE_TILED && has_token) {
+        return tile_path(image->path, number);
+    }
     if (image->source != TXM_SCENE_SOURCE_SEQUENCE || !digits) {
         return NULL;
     }

@@ -104,7 +104,7 @@ START_TEST(shows_the_frames_that_blender_shows)
             u++;
         ck_assert_uint_lt(u, im->user_count);
         ck_assert(txm_scene_frame_number(blend, &im->users[u], frame, &number));
-        char *shown = txm_scene_frame_path(im, number);
+        char *shown = txm_scene_numbered_path(im, number);
         ck_assert_str_eq(txm_path_base(shown), name);
         free(shown);
         rows++;
@@ -126,7 +126,13 @@ START_TEST(shows_the_frames_that_blender_shows)
     }
     path = scene_path("materials.blend"); /* a single file has no frames */
     blend = open_scene(path, false);
-    ck_assert_ptr_null(txm_scene_frame_path(image_named(blend, "brick"), 1));
+    ck_assert_ptr_null(txm_scene_numbered_path(image_named(blend, "premul"), 1));
+    char *tile = txm_scene_numbered_path(image_named(blend, "brick"), 1013),
+         *uv = txm_scene_numbered_path(image_named(blend, "cloth"), 1012);
+    ck_assert_str_eq(txm_path_base(tile), "brick.1013.png");
+    ck_assert_str_eq(txm_path_base(uv), "cloth_u2_v2.png");
+    free(tile);
+    free(uv);
     txm_scene_close(&blend);
     free(path);
 }
