@@ -511,7 +511,10 @@ typedef struct txm_cache_stats {
     uint64_t requests_made, requests_rejected, requests_full, requests_late;
     uint64_t tiles_queued; /* tiles of batches that have not ended */
     uint64_t kept_bytes;   /* memory of tiles that txm_cache_pin keeps, and of stand-ins */
-    uint64_t reserved[8];
+    /* Times that a file was opened as with read_files, because files of the process had half of the maps that the
+     * kernel allows it (vm.max_map_count). */
+    uint64_t files_unmapped;
+    uint64_t reserved[7];
 } txm_cache_stats;
 
 /* Fills in *stats. The latest lookups of running threads may be missing. */

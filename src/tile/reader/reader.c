@@ -81,6 +81,11 @@ bool txm_tx_reads_tiles(const txm_tx *tx)
     return tx->map.reads;
 }
 
+bool txm_tx_is_mapped(const txm_tx *tx)
+{
+    return tx->map.place;
+}
+
 bool txm_tx_lost(const txm_tx *tx)
 {
     return txm_map_lost(&tx->map);
@@ -210,7 +215,7 @@ txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err)
 
 txm_status txm_tx_open_cached(const char *path, bool maps, txm_tx **out, txm_error *err)
 {
-    return open_path(path, maps ? ACCESS_MAP_TABLES : ACCESS_READ, out, err);
+    return open_path(path, maps && !txm_maps_are_scarce() ? ACCESS_MAP_TABLES : ACCESS_READ, out, err);
 }
 
 /* The caller keeps the descriptor. `path` is for messages, and for inspecting the file again when pages are lost. */
@@ -243,7 +248,7 @@ uint64_t txm_tx_own_bytes(const txm_tx *tx)
     return txm_usable_bytes((void *)tx) + txm_usable_bytes(tx->path) + txm_usable_bytes(tx->section) +
            txm_usable_bytes(tx->metadata.entries) + txm_usable_bytes(tx->metadata.text.data) +
            (tx->ops->own_bytes ? tx->ops->own_bytes(tx) : 0) + tx->map.present_bytes +
-           txm_usable_bytes(tx->map.present);
+           txm_usable_bytes(tx->map.present) + txm_usable_bytes(tx->map.copy);
 }
 
 /* The end of the image part, where a section may begin, according to the container. */

@@ -5,8 +5,8 @@
 #include "txtile/reader.h"
 
 /* Opens a file like txm_tx_open, but keeps a descriptor, through which tiles are read into scratch memory. Its tables
- * are mapped, and its tiles, too, if the process cannot spare a descriptor; without `maps` they are read, and the file
- * never raises SIGBUS. */
+ * are mapped, and its tiles, too, if the process cannot spare a descriptor. Without `maps`, or if maps are scarce, they
+ * are read, and the file never raises SIGBUS. */
 txm_status txm_tx_open_cached(const char *path, bool maps, txm_tx **out, txm_error *err);
 
 /* Does the same as txm_tx_level_of, but encoded_bytes may be 0, because in an EXR file these sizes are spread all over
@@ -27,6 +27,7 @@ void txm_tx_drop_pages(const txm_tx *tx);
 
 /* Whether tiles are read into scratch memory, so that they are not mapped. */
 bool txm_tx_reads_tiles(const txm_tx *tx);
+bool txm_tx_is_mapped(const txm_tx *tx);
 
 /* Whether pages of its map could not be read. They stay unreadable, so the file has to be opened again. */
 bool txm_tx_lost(const txm_tx *tx);

@@ -4,6 +4,7 @@
  * allocations fail; calls with many lookups share what they load; hits take no lock and still see changes.
  */
 #include <check.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <openexr.h>
 #include <pthread.h>
@@ -680,6 +681,61 @@ START_TEST(processes_are_as_large_as_their_budget)
 }
 END_TEST
 
+/* What the kernel seems to say; NULL: what it does. */
+static const char *most_maps;
+
+FILE *fopen64(const char *path, const char *mode)
+{
+    if (most_maps && strcmp(path, "/proc/sys/vm/max_map_count") == 0)
+        return fmemopen((char *)(uintptr_t)most_maps, strlen(most_maps), "r");
+    const int flags = *mode == 'r' ? O_RDONLY : O_WRONLY | O_CREAT | (*mode == 'a' ? O_APPEND : O_TRUNC);
+    const int fd = open(path, flags | O_CLOEXEC, 0666);
+    return fd < 0 ? NULL : fdopen(fd, mode);
+}
+
+/* Half of the maps that the kernel allows, then files that are read, as far as there are descriptors; others are closed
+ * for those that follow. The report says so. */
+START_TEST(files_that_may_not_be_mapped)
+{
+    enum { FILES = 120, MAPS = 20, DESCRIPTORS = 64 };
+    char *path = write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    most_maps = "40\n";
+    txm_cache_options o = budget_options(8 << 20, TXM_CACHE_POLICY_LRU);
+    o.coalesce = 0;
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    uint32_t ids[FILES];
+    uint64_t seed = 5;
+    struct rlimit before;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){DESCRIPTORS, before.rlim_max}), 0);
+    for (int i = 0; i < FILES; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "map%d.tx", i);
+        ck_assert_int_eq(symlink(path, temp_file(name)), 0);
+        ids[i] = add_texture(c, temp_file(name), TXM_EXTENSION_REPEAT);
+    }
+    for (int i = 0; i < 2 * FILES; i++) {
+        float out[4], expected[4];
+        const txm_lookup at = at_level(unit(&seed), unit(&seed), 0, 256);
+        ck_assert_int_eq(txm_cache_sample(t, ids[i % FILES], &how, &at, NULL, out), TXM_LOOKUP_HIT);
+        ck_assert_int_eq(txm_cache_sample(t, ids[0], &how, &at, NULL, expected), TXM_LOOKUP_HIT);
+        ck_assert_mem_eq(out, expected, sizeof out);
+    }
+    const txm_cache_stats s = stats_of(c);
+    ck_assert_uint_ge(s.files_unmapped, FILES - MAPS - 1);
+    ck_assert_uint_le(s.files_open_peak, MAPS + 1 + DESCRIPTORS);
+    char *report = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_TEXT);
+    ck_assert_ptr_nonnull(strstr(report, "\n  Read instead of mapped"));
+    free(report);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    free(path);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cache memory");
@@ -689,7 +745,7 @@ int main(void)
     add_tests(tcase, budgets_are_kept_at_every_instant, what_openexr_keeps_is_counted, lists_of_batches_are_counted,
               readers_keep_little, many_look_ups_share_their_loads, memory_that_is_refused_costs_tiles_alone,
               hits_take_no_lock, hits_see_what_has_changed, open_files_get_the_room_they_need,
-              opening_files_keeps_no_pages, processes_are_as_large_as_their_budget);
+              opening_files_keeps_no_pages, processes_are_as_large_as_their_budget, files_that_may_not_be_mapped);
     tcase_add_loop_test(tcase, all_memory_is_in_the_budget, 0, BOUNDED_POLICIES);
     tcase_add_loop_test(tcase, what_is_used_again_stays, 0, BOUNDED_POLICIES);
     tcase_add_loop_test(tcase, large_tiles_keep_the_budget, 0, BOUNDED_POLICIES);

@@ -113,7 +113,7 @@ bool txm_file_try_again(txm_catalog *k, const txm_error *cause);
 void txm_file_opened(txm_catalog *k, txm_open_file *open, const txm_error *cause);
 txm_status txm_file_take(txm_catalog *k, txm_cache_file *file, const txm_error *cause, txm_tx **tx, uint64_t known[4],
                          bool *compare, txm_error *err);
-bool txm_file_overwritten(const txm_catalog *k, const txm_cache_file *f, const txm_tx *tx, uint64_t known[4]);
+bool txm_file_overwritten(const txm_cache_file *f, const txm_tx *tx, uint64_t known[4]);
 txm_status txm_file_compared(txm_catalog *k, txm_cache_file *f, bool written, const uint64_t known[4], txm_error *err);
 void txm_file_given(txm_catalog *k, txm_cache_file *f);
 uint64_t txm_reader_share(const txm_catalog *k);

@@ -280,13 +280,13 @@ static bool was_written(const char *path)
  * shows what is written to it, so tiles of another image would be looked up in the tables of the old one. A file that
  * is not mapped is opened again to compare, because its tables in memory are the old ones. If the name now refers to
  * another file, or to none, the old file is still open and unchanged. */
-bool txm_file_overwritten(const txm_catalog *k, const txm_cache_file *f, const txm_tx *tx, uint64_t known[4])
+bool txm_file_overwritten(const txm_cache_file *f, const txm_tx *tx, uint64_t known[4])
 {
     uint64_t now[4];
     if (!look_at_file(f->path, now) || now[0] != known[0] || now[1] != known[1] || memcmp(now, known, sizeof now) == 0)
         return false;
     txm_tx *again = NULL;
-    if (k->options->read_files && txm_tx_open_cached(f->path, false, &again, NULL) != TXM_OK)
+    if (!txm_tx_is_mapped(tx) && txm_tx_open_cached(f->path, false, &again, NULL) != TXM_OK)
         return true;
     const bool same = now[2] == known[2] && same_image(f, again ? again : tx) && !was_written(f->path);
     txm_tx_close(&again);
@@ -385,6 +385,7 @@ void txm_file_opened(txm_catalog *k, txm_open_file *open, const txm_error *cause
     link_newest(k, open);
     due_to_look(open);
     k->stats->files_opened++;
+    k->stats->files_unmapped += !k->options->read_files && !txm_tx_is_mapped(open->tx);
     f->opens++;
     count_kept(k, open, own_bytes_of(open), 0);
     adapt_share(k, open);
@@ -455,7 +456,7 @@ void txm_file_given(txm_catalog *k, txm_cache_file *f)
 {
     count_kept(k, f->open, own_bytes_of(f->open), txm_scratch_idle_bytes(f->open->tx));
     adapt_share(k, NULL);
-    if (!k->options->read_files)
+    if (txm_tx_is_mapped(f->open->tx))
         drop_mapped(k, f->open);
     leave_file(k, f->open);
     trim_readers(k);

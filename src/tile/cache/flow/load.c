@@ -114,7 +114,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
     pthread_mutex_unlock(&c->lock);
     if (status != TXM_OK || !compare)
         return status;
-    const bool written = txm_file_overwritten(&c->catalog, f, *tx, known);
+    const bool written = txm_file_overwritten(f, *tx, known);
     pthread_mutex_lock(&c->lock);
     status = txm_file_compared(&c->catalog, f, written, known, err);
     pthread_mutex_unlock(&c->lock);

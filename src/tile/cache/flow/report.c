@@ -170,9 +170,9 @@ static void print_bytes(char text[32], uint64_t bytes)
 }
 
 /* Writes one sentence that says what is wrong and what to do, in the order of urgency: failures first, then a cache
- * that reads one tile in a hundred again, then one that used less than a quarter of its budget. Tiles that were dropped
- * by the caller or at the end of a render tile don't mean that the cache is too small. The working set is the size of
- * all tiles that were read, each once, plus the cache's overhead. */
+ * that reads one tile in a hundred again, then a limit of the kernel, then a cache that used less than a quarter of its
+ * budget. Tiles that were dropped by the caller or at the end of a render tile don't mean that the cache is too small.
+ * The working set is the size of all tiles that were read, each once, plus the cache's overhead. */
 static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
 {
     char set[32];
@@ -194,6 +194,10 @@ static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
                    again, ended ? "whole render tiles had not used them" : "they had been unloaded", set);
     else if (again >= 1)
         txm_format(text, 256, "cache too small: %.1f %% of tiles read again; the working set is about %s", again, set);
+    else if (s->files_unmapped)
+        txm_format(text, 256,
+                   "files were read instead of mapped, which is slower: the kernel lets a process map too few "
+                   "files; raise its limit with 'sysctl vm.max_map_count=1000000'");
     else if (budget && s->allocated_bytes_peak * 4 < budget)
         txm_format(text, 256, "cache larger than needed: the working set is about %s", set);
     else
@@ -289,6 +293,9 @@ static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     txm_bytes_printf(b, "Files:\n  %-26s %u\n  %-26s %u\n  %-26s %u\n", "Textures", s->textures, "Unique",
                      s->textures_opened - s->duplicates, "Opens", s->files_opened);
     txm_bytes_printf(b, "  %-26s %u\n", "Peak files open", s->files_open_peak);
+    if (s->files_unmapped)
+        txm_bytes_printf(b, "  %-26s %llu: half of vm.max_map_count is in use\n", "Read instead of mapped",
+                         (unsigned long long)s->files_unmapped);
     txm_bytes_printf(b, "Verdict: %s\n", sentence);
 }
 
