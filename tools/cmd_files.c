@@ -161,7 +161,9 @@ static void print_all(void *user, txm_tally *tally, txm_error *err)
                 txm_say(TXM_SAY_ERROR, "%s: not written, because not everything that the scenes need is known", path);
             else if (path && !err->status &&
                      (zip ? txm_listing_zip : txm_listing_manifest)(&listing, &run->needed, path, err) == TXM_OK)
-                txm_say(TXM_SAY_INFO, "%s: %s below %s", path, txm_format_count(there, "file", count), listing.root);
+                txm_say(TXM_SAY_INFO, "%s: %s below %s; where they arrive, run: txmill restore --root FOLDER %s", path,
+                        txm_format_count(there, "file", count), listing.root,
+                        zip ? "txmill.manifest" : txm_path_base(path));
         }
     }
     txm_listing_free(&listing);

@@ -54,6 +54,7 @@ static const char *const words[] = {"unchanged", "restored", "would restore", "d
 typedef struct restoring {
     const restore_args *args;
     const txm_manifest *manifest;
+    const char *folder; /* its name, and the open folder */
     int root;
     found *state;   /* of each file */
     int64_t *time;  /* that it has now, in seconds */
@@ -191,6 +192,7 @@ static void report(const restoring *r, size_t index, const char *why, const txm_
 static void restore_all(restoring *r, txm_tally *tally)
 {
     txm_summary summary = {.words = {words[SAME], words[RESTORED]}};
+    size_t missing = 0;
     for (size_t i = 0; i < r->manifest->count && !txm_signal_caught(); i++) {
         txm_error err = {0};
         char why[160];
@@ -200,6 +202,7 @@ static void restore_all(restoring *r, txm_tally *tally)
         report(r, i, why, &err);
         txm_tally_add(tally, err.status);
         tally->findings |= !is_good(r->state[i]);
+        missing += r->state[i] == MISSING;
         txm_summary_add(&summary, words[r->state[i]]);
     }
     if (r->rounded)
@@ -208,6 +211,8 @@ static void restore_all(restoring *r, txm_tally *tally)
             "%s: its file system keeps the time as %s, and other times than those of the manifest for %zu file%s; tx "
             "files and images have the same, which is what Cycles asks for",
             r->rounded_path, r->first_rounded, r->rounded, r->rounded == 1 ? "" : "s");
+    if (missing && missing == r->manifest->count)
+        txm_say(TXM_SAY_WARNING, "none of the files is in %s; give --root the folder that has them", r->folder);
     if (!r->args->report.json && !r->args->report.quiet)
         txm_summary_print(&summary, "file");
 }
@@ -226,6 +231,7 @@ static int run_restore(void *p, const txm_operands *operands)
                  operands->count ? "more than one manifest given" : "no manifest given");
     else if (txm_manifest_read(operands->items[0], txm_signal_flag(), &manifest, &err) == TXM_OK) {
         folder = args->root ? txm_strdup(args->root) : txm_path_dir(operands->items[0]);
+        r.folder = folder;
         r.root = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         r.state = txm_calloc(manifest.count + 1, sizeof *r.state);
         r.time = txm_calloc(manifest.count + 1, sizeof *r.time);

@@ -104,7 +104,7 @@ txm files --manifest m.jsonl "$scenes/linked.blend"
 check manifest-quiet test ! -s out
 if has_jsonschema; then check manifest-schema valid_json files m.jsonl; fi
 check manifest json m.jsonl 'o[0]["type"] == "manifest" and o[0]["files"] == len(o) - 1 and not any(x["path"].startswith(("/", ".")) for x in o[1:]) and all("key" in x for x in o[1:])'
-check manifest-root says "below $scenes"
+check manifest-root says "below $scenes; where they arrive, run: txmill restore --root FOLDER m.jsonl"
 cp m.jsonl before.jsonl
 txm files --manifest m.jsonl "$scenes/linked.blend"
 check manifest-again cmp -s m.jsonl before.jsonl

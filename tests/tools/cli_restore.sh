@@ -35,6 +35,8 @@ if has_jsonschema; then check schema valid_json restore out; fi
 txm restore -q copy/film.manifest
 check quiet test ! -s out
 mv copy/film.manifest elsewhere.manifest
+txm restore elsewhere.manifest
+check wrong-root eval 'rc_is 5 && says "none of the files is in .; give --root the folder that has them"'
 txm restore --root copy elsewhere.manifest
 check root rc_is 0
 txm restore --root copy - <elsewhere.manifest
