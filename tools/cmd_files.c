@@ -74,7 +74,6 @@ static const txm_option_group groups[] = {
 
 typedef struct files_run {
     const files_args *args;
-    const txm_operands *operands;
     txm_needed needed;
 } files_run;
 
@@ -151,8 +150,11 @@ static void print_all(void *user, txm_tally *tally, txm_error *err)
         for (size_t i = 0; i < listing.count; i++)
             there += listing.items[i].file->there;
         tally->findings |= report_missing(run) || listing.outside;
+        if (listing.links && (prints || args->manifest))
+            txm_say(TXM_SAY_WARNING, "%s: a symbolic link%s; copy what it leads to, as rsync -L and tar -h do",
+                    listing.linked, listing.links == 1 ? "" : ", and not the only one");
         if (prints && args->scenes.report.json)
-            txm_listing_json(&listing, &run->needed, err);
+            txm_listing_json(&listing, err);
         else if (prints)
             tally->findings |= txm_listing_print(&listing, args->null ? 0 : '\n') > 0;
         for (int zip = 0; zip < 2; zip++) {
@@ -160,7 +162,7 @@ static void print_all(void *user, txm_tally *tally, txm_error *err)
             if (path && tally->failed)
                 txm_say(TXM_SAY_ERROR, "%s: not written, because not everything that the scenes need is known", path);
             else if (path && !err->status &&
-                     (zip ? txm_listing_zip : txm_listing_manifest)(&listing, &run->needed, path, err) == TXM_OK)
+                     (zip ? txm_listing_zip : txm_listing_manifest)(&listing, path, err) == TXM_OK)
                 txm_say(TXM_SAY_INFO, "%s: %s below %s; where they arrive, run: txmill restore --root FOLDER %s", path,
                         txm_format_count(there, "file", count), listing.root,
                         zip ? "txmill.manifest" : txm_path_base(path));
@@ -172,7 +174,7 @@ static void print_all(void *user, txm_tally *tally, txm_error *err)
 static int run_files(void *p, const txm_operands *operands)
 {
     const files_args *args = p;
-    files_run run = {.args = args, .operands = operands, .needed.frames = &args->frames};
+    files_run run = {.args = args, .needed.frames = &args->frames};
     txm_error err = {0};
     txm_report_args_apply(&args->scenes.report);
     const txm_output manifest = {"--manifest", args->manifest, TXM_OUTPUT_LOG, false},

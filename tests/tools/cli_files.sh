@@ -181,6 +181,9 @@ check zip-names python3 -SEc 'import sys, zipfile
 z = {i.filename: i for i in zipfile.ZipFile("names.zip").infolist()}
 assert z["b\u00fccher.blend"].flag_bits & 0x800 and not any(i.flag_bits & 0x800 for n, i in z.items() if n[0] == "e")
 assert z["link.blend"].file_size == z["b\u00fccher.blend"].file_size and z["link.blend"].external_attr >> 16 == 0o100644' 
+check zip-links-silent test "$(grep -c 'symbolic link' err)" -eq 0
+txm files --role scene names
+check links-named says "names/link.blend: a symbolic link; copy what it leads to, as rsync -L and tar -h do"
 touch -d '1975-05-05' names/link.blend
 txm files --role scene --zip names.zip names
 check zip-1975 says "zip has no times before 1980"

@@ -24,7 +24,6 @@
 #include "base/text.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
-#include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
@@ -107,7 +106,7 @@ static const char *relative(const txm_listing *listing, const char *real_root, c
 txm_status txm_listing_make(const txm_needed *needed, const char *root, bool needs_root, txm_listing *out,
                             txm_error *err)
 {
-    char *real_root = NULL, count[TXM_FORMAT_COUNT];
+    char *real_root = NULL;
     out->items = txm_calloc(needed->count + 1, sizeof *out->items);
     if (root && !(out->root = txm_path_absolute(root)))
         return txm_path_absolute_failed(root, err);
@@ -119,8 +118,6 @@ txm_status txm_listing_make(const txm_needed *needed, const char *root, bool nee
         free(real_root);
         return txm_no_memory(err, "the list of files");
     }
-    const txm_needed_file *linked = NULL;
-    size_t links = 0;
     for (size_t i = 0; i < needed->count; i++) {
         const txm_needed_file *file = &needed->files[i];
         struct stat st;
@@ -140,13 +137,10 @@ txm_status txm_listing_make(const txm_needed *needed, const char *root, bool nee
         }
         if (name->value++)
             continue;
-        if (file->there && lstat(file->path, &st) == 0 && S_ISLNK(st.st_mode) && ++links)
-            linked = linked ? linked : file;
+        if (file->there && lstat(file->path, &st) == 0 && S_ISLNK(st.st_mode) && !out->links++)
+            out->linked = file->path;
         out->items[out->count++] = (txm_listed){file, path, file->of ? relative(out, real_root, file->of) : NULL};
     }
-    if (linked)
-        txm_say(TXM_SAY_WARNING, "%s: %s a symbolic link; copy what it leads to, as rsync -L and tar -h do",
-                linked->path, links == 1 ? "is" : txm_format_count(links, "such file", count));
     free(real_root);
     return TXM_OK;
 }
@@ -233,7 +227,7 @@ txm_status txm_listed_read(const txm_listing *listing, const txm_listed *item,
     return err->status;
 }
 
-cJSON *txm_listing_head(const txm_listing *listing, const char *type, const txm_needed *needed)
+cJSON *txm_listing_head(const txm_listing *listing, const char *type)
 {
     size_t there = 0;
     for (size_t i = 0; i < listing->count; i++)
@@ -243,7 +237,6 @@ cJSON *txm_listing_head(const txm_listing *listing, const char *type, const txm_
     txm_json_uint(o, "files", there);
     txm_json_uint(o, "outside", listing->outside);
     txm_json_uint(o, "missing", listing->count - there);
-    (void)needed;
     return o;
 }
 
@@ -272,9 +265,9 @@ cJSON *txm_listed_json(const txm_listed *item, const txm_listed_bytes *bytes)
     return o;
 }
 
-txm_status txm_listing_json(const txm_listing *listing, const txm_needed *needed, txm_error *err)
+txm_status txm_listing_json(const txm_listing *listing, txm_error *err)
 {
-    txm_json_emit(txm_listing_head(listing, "files", needed));
+    txm_json_emit(txm_listing_head(listing, "files"));
     for (size_t i = 0; i < listing->count; i++) {
         txm_listed_bytes bytes;
         const txm_listed *item = &listing->items[i];
@@ -286,7 +279,7 @@ txm_status txm_listing_json(const txm_listing *listing, const txm_needed *needed
     return TXM_OK;
 }
 
-txm_status txm_listing_manifest(const txm_listing *listing, const txm_needed *needed, const char *path, txm_error *err)
+txm_status txm_listing_manifest(const txm_listing *listing, const char *path, txm_error *err)
 {
     txm_out_file *file = NULL;
     if (txm_out_file_begin(path, false, &file, err) != TXM_OK)
@@ -298,8 +291,7 @@ txm_status txm_listing_manifest(const txm_listing *listing, const txm_needed *ne
         txm_say_progress("reading", i, listing->count + 1);
         if (item && (!item->file->there || txm_listed_read(listing, item, NULL, NULL, &bytes, err) != TXM_OK))
             continue;
-        char *line =
-            txm_json_take(item ? txm_listed_json(item, &bytes) : txm_listing_head(listing, "manifest", needed));
+        char *line = txm_json_take(item ? txm_listed_json(item, &bytes) : txm_listing_head(listing, "manifest"));
         if (!line)
             txm_no_memory(err, path);
         else
@@ -319,7 +311,7 @@ static void store_piece(void *archive, const void *piece, size_t bytes)
 }
 
 /* The manifest comes last, since it needs what was read. */
-txm_status txm_listing_zip(const txm_listing *listing, const txm_needed *needed, const char *path, txm_error *err)
+txm_status txm_listing_zip(const txm_listing *listing, const char *path, txm_error *err)
 {
     static const char manifest[] = "txmill.manifest";
     txm_archive *archive = NULL;
@@ -347,9 +339,9 @@ txm_status txm_listing_zip(const txm_listing *listing, const txm_needed *needed,
             txm_fail(err, TXM_STATUS_CHANGED, "%s: changed while it was read", item->file->path);
         if (item && !err->status && !txm_archive_keeps(bytes.time) && !odd_times++)
             odd = item;
-        char *line = err->status ? NULL
-                                 : txm_json_take(item ? txm_listed_json(item, &bytes)
-                                                      : txm_listing_head(listing, "manifest", needed));
+        char *line = err->status
+                         ? NULL
+                         : txm_json_take(item ? txm_listed_json(item, &bytes) : txm_listing_head(listing, "manifest"));
         if (!err->status && (!line || !txm_bytes_puts(&lines, line) || !txm_bytes_add(&lines, "\n", 1)))
             txm_no_memory(err, path);
         free(line);

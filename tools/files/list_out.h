@@ -20,7 +20,9 @@ typedef struct txm_listing {
     char *root;        /* NULL: paths are absolute */
     txm_listed *items; /* without what is outside the root */
     size_t count;
-    size_t outside; /* files that are there, but outside */
+    size_t outside;     /* files that are there, but outside */
+    size_t links;       /* files that are symbolic links */
+    const char *linked; /* the first of them */
     txm_names names;
     bool sha256;
 } txm_listing;
@@ -48,11 +50,11 @@ txm_status txm_listed_read(const txm_listing *listing, const txm_listed *item,
                            txm_error *err);
 
 /* The first object, and that of a file; `bytes` NULL: the file is not there. */
-cJSON *txm_listing_head(const txm_listing *listing, const char *type, const txm_needed *needed);
+cJSON *txm_listing_head(const txm_listing *listing, const char *type);
 cJSON *txm_listed_json(const txm_listed *item, const txm_listed_bytes *bytes);
 /* Reads all files, and prints or writes them; `manifest` has only those that are there. */
-txm_status txm_listing_json(const txm_listing *listing, const txm_needed *needed, txm_error *err);
+txm_status txm_listing_json(const txm_listing *listing, txm_error *err);
 /* Stores all files that are there in a zip archive, with a manifest, which is called txmill.manifest. */
-txm_status txm_listing_zip(const txm_listing *listing, const txm_needed *needed, const char *path, txm_error *err);
-txm_status txm_listing_manifest(const txm_listing *listing, const txm_needed *needed, const char *path, txm_error *err);
+txm_status txm_listing_zip(const txm_listing *listing, const char *path, txm_error *err);
+txm_status txm_listing_manifest(const txm_listing *listing, const char *path, txm_error *err);
 #endif
