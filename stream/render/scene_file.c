@@ -221,8 +221,10 @@ static void read_ptex(parser *p)
                        image->colorspace);
     if (p->words.failed)
         return;
+    /* Frames may be wide: pages are read in parts, and wide frames keep faces apart on more levels. */
+    const txm_ptex_pages_options options = {.struct_size = sizeof options, .most_percent = 400};
     if (txm_ptex_open(image->path, TXM_PTEX_PREMULTIPLY, &image->ptex, &own) != TXM_OK ||
-        txm_ptex_pages_new(image->ptex, NULL, &image->pages, &own) != TXM_OK) {
+        txm_ptex_pages_new(image->ptex, &options, &image->pages, &own) != TXM_OK) {
         stm_words_fail_as(&p->words, &own);
         return;
     }

@@ -347,7 +347,9 @@ static txm_status describe_ptex_page(void *user, txm_tile_shape *shape, txm_erro
     (void)err;
     txm_ptex_page_size(page->image->pages, page->number, &shape->width, &shape->height);
     shape->levels = txm_level_count(shape->width, shape->height);
-    shape->tile_px = TXM_DEFAULT_TILE_PX;
+    /* If there are many files, their pages are small and shown on their last levels, and each has a tile in memory. */
+    const uint32_t side = shape->width > shape->height ? shape->width : shape->height;
+    shape->tile_px = side <= 128 ? 16 : side <= 256 ? 32 : TXM_DEFAULT_TILE_PX;
     shape->channels = info->channels;
     shape->type = (uint32_t)info->type;
     shape->encoding = (uint32_t)ptex_encoding(page->image);

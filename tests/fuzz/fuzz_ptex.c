@@ -58,7 +58,7 @@ static void fuzz_face(const txm_ptex *p, txm_ptex_filter *filter, uint32_t i, co
 static void fuzz_pages(const txm_ptex *p, const uint8_t *tail, uint8_t *room)
 {
     enum { PART_PX = 96 };
-    const txm_ptex_pages_options options = {sizeof options, 256, 1u << tail[0] % 5};
+    const txm_ptex_pages_options options = {sizeof options, 256, 1u << tail[0] % 5, 0};
     txm_ptex_pages *pages;
     txm_error err;
     for (uint32_t i = 0; i < txm_ptex_info_of(p)->faces; i++)

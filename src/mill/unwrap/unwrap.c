@@ -393,7 +393,7 @@ static txm_status write_all(unwrap_job *job, txm_error *err)
 
 static txm_status pack_faces(unwrap_job *job, txm_error *err)
 {
-    const txm_ptex_pages_options o = {sizeof o, job->options.page_px, job->options.padding_px};
+    const txm_ptex_pages_options o = {sizeof o, job->options.page_px, job->options.padding_px, 0};
     txm_status status = txm_ptex_pages_new(job->ptex, &o, &job->pages, err);
     if (status != TXM_OK)
         return status;

@@ -191,20 +191,24 @@ static txm_status pack_best(const txm_ptex_pages *pages, const block_size *sizes
      * made from faces, on which the edges of faces are in the middle of pixels. */
     const uint32_t unit = 2 * pages->info.padding_px, whole = page_px / unit * unit;
     const uint32_t most = whole > least ? whole : least, height = whole > tallest ? whole : tallest;
-    for (unsigned attempt = 0; attempt < WIDTHS && (!attempt || packed_pixels(best) > area + area / 256); attempt++) {
-        const uint32_t width = round_up(width_to_try(sizes, count, area, most, least, attempt), unit);
-        packing p = {.width = width, .height = height};
+    packing p = {0};
+    for (unsigned attempt = 0; attempt < WIDTHS && attempt < WIDTHS / 8 * (count + 1) &&
+                               (!attempt || packed_pixels(best) > area + area / 256);
+         attempt++) {
+        p.width = round_up(width_to_try(sizes, count, area, most, least, attempt), unit);
+        p.height = height;
+        p.rect_count = p.grid_count = p.page_count = 0;
         if (!pack_blocks(&p, sizes, count)) {
             free_packing(&p);
             return txm_no_memory(err, pages->ptex->path);
         }
         if (!best->page_count || packed_pixels(&p) < packed_pixels(best)) {
-            free_packing(best);
+            const packing other = *best;
             *best = p;
-        } else {
-            free_packing(&p);
+            p = other;
         }
     }
+    free_packing(&p);
     return best->page_count <= MAX_PAGES
                ? TXM_OK
                : txm_fail(err, TXM_STATUS_TOO_LARGE,
@@ -301,13 +305,9 @@ static txm_status list_by_page(txm_ptex_pages *pages, txm_error *err)
     return TXM_OK;
 }
 
-/* More pixels of pages than this for each texel of a face are avoided by narrower frames: `WANTED` if possible, or else
- * `MOST`. */
-static const double WANTED = 1.15, MOST = 1.3;
-
-/* Packs with this padding. *share: the pages' pixels for each texel of the faces; beyond MOST, if `narrow`, nothing is
- * packed. */
-static txm_status pack_padded(txm_ptex_pages *pages, uint32_t padding_log2, uint32_t page_px, bool narrow,
+/* Packs with this padding. *share: the pages' pixels for each texel of the faces; beyond `most`, nothing is packed if a
+ * smaller padding is possible. */
+static txm_status pack_padded(txm_ptex_pages *pages, uint32_t padding_log2, uint32_t page_px, double most,
                               block_size *sizes, packing *best, double *share, txm_error *err)
 {
     const size_t faces = pages->ptex->info.faces;
@@ -328,14 +328,14 @@ static txm_status pack_padded(txm_ptex_pages *pages, uint32_t padding_log2, uint
     free(new_rank);
     const double texels = (double)pages->info.face_pixels;
     *share = (double)pages->info.block_pixels / texels;
-    if (status == TXM_OK && !(narrow && padding_log2 && *share > MOST)) {
+    if (status == TXM_OK && (!padding_log2 || *share <= most)) {
         status = pack_best(pages, sizes, count, page_px, best, err);
         *share = (double)packed_pixels(best) / texels;
     }
     return status;
 }
 
-txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, bool narrow, txm_error *err)
+txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, double wanted, double most, txm_error *err)
 {
     const size_t faces = pages->ptex->info.faces;
     block_size *sizes = txm_calloc((size_t)SIZES * SIZES, sizeof *sizes);
@@ -351,16 +351,16 @@ txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, bool narrow, t
     double shares[PTEX_MAX_PADDING_LOG2 + 1];
     uint32_t log2 = widest;
     if (status == TXM_OK)
-        status = pack_padded(pages, log2, page_px, narrow, sizes, &best, &shares[log2], err);
-    while (status == TXM_OK && narrow && log2 && shares[log2] > WANTED) {
+        status = pack_padded(pages, log2, page_px, most, sizes, &best, &shares[log2], err);
+    while (status == TXM_OK && log2 && shares[log2] > wanted) {
         log2--;
-        status = pack_padded(pages, log2, page_px, narrow, sizes, &best, &shares[log2], err);
+        status = pack_padded(pages, log2, page_px, most, sizes, &best, &shares[log2], err);
     }
-    if (status == TXM_OK && narrow && shares[log2] > WANTED) {
-        for (log2 = widest; log2 && shares[log2] > MOST; log2--)
+    if (status == TXM_OK && shares[log2] > wanted) {
+        for (log2 = widest; log2 && shares[log2] > most; log2--)
             continue;
         if (log2)
-            status = pack_padded(pages, log2, page_px, narrow, sizes, &best, &shares[log2], err);
+            status = pack_padded(pages, log2, page_px, most, sizes, &best, &shares[log2], err);
     }
     free(sizes);
     if (status != TXM_OK) {

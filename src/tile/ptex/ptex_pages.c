@@ -8,6 +8,7 @@
  *
  * Each thread that reads takes a reader, which keeps the faces that it read last, and leaves it for the next thread.
  */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -452,7 +453,7 @@ txm_status txm_ptex_place_uv(const txm_ptex_pages *pages, uint32_t face, double 
 /* ---- from the file to its pages ---------------------------------------------------------------------------------- */
 
 static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages_options *given, uint32_t *page_px,
-                                     bool *narrow, txm_error *err)
+                                     double shares[2], txm_error *err)
 {
     txm_ptex_pages_options o = {.struct_size = sizeof o};
     txm_status status = txm_options_take(&o, sizeof o, given, "txm_ptex_pages_options", err);
@@ -463,7 +464,8 @@ static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages
     if (o.padding_px & (o.padding_px - 1) || o.padding_px > 1u << PTEX_MAX_PADDING_LOG2)
         return txm_fail(err, TXM_STATUS_USAGE, "padding %u px: use 1, 2, 4, 8 or 16", o.padding_px);
     *page_px = o.page_px ? o.page_px : PAGE_PX;
-    *narrow = !o.padding_px;
+    shares[0] = o.padding_px ? INFINITY : o.most_percent ? o.most_percent / 100.0 : 1.15;
+    shares[1] = o.padding_px ? INFINITY : o.most_percent ? o.most_percent / 100.0 : 1.3;
     pages->padding_log2 = o.padding_px ? 0 : PADDING_LOG2;
     while (o.padding_px >> (pages->padding_log2 + 1))
         pages->padding_log2++;
@@ -475,7 +477,7 @@ txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages_options
 {
     static atomic_uint_least64_t made;
     uint32_t page_px = 0;
-    bool narrow = false;
+    double shares[2] = {0}; /* wanted, at most */
     txm_error_clear(err);
     *out = NULL;
     txm_ptex_pages *pages = txm_calloc(1, sizeof *pages);
@@ -486,9 +488,9 @@ txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages_options
     pages->info.type = ptex->info.type;
     pages->info.channels = ptex->info.channels == 1 ? 1 : 4;
     pages->info.has_alpha = ptex->info.alpha_channel >= 0 && ptex->info.channels > 1;
-    txm_status status = take_pages_options(pages, options, &page_px, &narrow, err);
+    txm_status status = take_pages_options(pages, options, &page_px, shares, err);
     if (status == TXM_OK)
-        status = txm_ptex_pack(pages, page_px, narrow, err);
+        status = txm_ptex_pack(pages, page_px, shares[0], shares[1], err);
     if (status == TXM_OK)
         status = find_mean(pages, err);
     if (status != TXM_OK)

@@ -64,9 +64,10 @@ static inline uint32_t txm_ptex_block_px(uint32_t log2, uint32_t padding_px)
  * the chart's columns and rows are in `log2`. NO_MEMORY. */
 txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t (*log2)[2], txm_error *err);
 
-/* Fills in sizes, grids, pages and order. `narrow`: a smaller padding is used if pages would otherwise have too many
- * times the texels of the faces. TOO_LARGE, NO_MEMORY. */
-txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, bool narrow, txm_error *err);
+/* Fills in sizes, grids, pages and order. If pages would have more than `wanted` times the texels of the faces, a
+ * smaller padding is used; if there is none with which they have less, the widest with which they have at most `most`
+ * times as many, or 1. TOO_LARGE, NO_MEMORY. */
+txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, double wanted, double most, txm_error *err);
 
 /* Access to the texels of a face at 2^u_log2 x 2^v_log2, which may be larger than the face, as one piece or tile by
  * tile. */

@@ -31,7 +31,7 @@ static const char *data_path(const char *name)
 
 static txm_ptex_pages *pack(const txm_ptex *p, uint32_t page_px, uint32_t padding_px)
 {
-    const txm_ptex_pages_options o = {sizeof o, page_px, padding_px};
+    const txm_ptex_pages_options o = {sizeof o, page_px, padding_px, 0};
     txm_ptex_pages *pages;
     txm_error err;
     if (txm_ptex_pages_new(p, &o, &pages, &err) != TXM_OK)

@@ -62,7 +62,7 @@ static txm_status read_page(void *user, uint32_t level, uint32_t x, uint32_t y, 
 
 static void open_paged(paged *p, const char *name)
 {
-    const txm_ptex_pages_options o = {sizeof o, PAGE_PX, 4};
+    const txm_ptex_pages_options o = {sizeof o, PAGE_PX, 4, 0};
     const char *data = getenv("TXM_TESTDATA");
     char path[512];
     txm_error err;
