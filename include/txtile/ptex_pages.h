@@ -48,8 +48,8 @@ typedef struct txm_ptex_pages_options {
     size_t struct_size;    /* sizeof(txm_ptex_pages_options) */
     uint32_t page_px;      /* largest width and height of a page, unless a face needs more; 0: 4096 */
     uint32_t padding_px;   /* 1, 2, 4, 8 or 16; 0: 4, or 2 or 1 if pages would otherwise have more than 1.15 times the
-                              texels of the faces; if they have more in any case, the widest with which they have at most
-                              1.3 times as many, or 1 */
+                              texels of the faces; if they have more in any case, the widest with which they have at
+                              most 1.3 times as many, or 1 */
     uint32_t most_percent; /* with padding_px = 0, pages may have this many hundredths of the faces' texels instead;
                               0: as above */
 } txm_ptex_pages_options;
