@@ -405,10 +405,12 @@ typedef struct txm_cache_extent {
     uint32_t textures, tiles, slabs, udims, leaves;
 } txm_cache_extent;
 
-/* Makes a view that contains all batches that have ended; with LRU it begins a new epoch. The
- * view is a copy, which lookups mark: changes by loading, evicting, adding or replacing appear in the next view, each
- * batch as a whole. Lookups in it are allowed until the next txm_cache_prepare or _process; `extent` may be NULL. The
- * caller adds the bias of `resolution`: txm_cache_bias. NO_MEMORY: no view was made. */
+/* Makes a view that contains all batches that have ended; with LRU it begins a new epoch. The view is a copy, which
+ * lookups mark: changes by loading, evicting, adding or replacing appear in the next view, each batch as a whole.
+ * Lookups in it are allowed until the next txm_cache_prepare, _process or _close_view. These three end it and are not
+ * refused, so that a program whose lookups all hit need not process an empty list: the threads that look up must have
+ * finished before. `extent` may be NULL. The caller adds the bias of `resolution`: txm_cache_bias. NO_MEMORY: no view
+ * was made. */
 TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache_extent *extent, txm_error *err);
 
 /* Ends the view of txm_cache_prepare, as txm_cache_process does, when its lookups are done and none of them missed. As

@@ -317,6 +317,38 @@ START_TEST(an_open_view_refuses_changes)
 }
 END_TEST
 
+/* The calls that end a view do so however often they are made, and in any order. */
+START_TEST(what_ends_a_view)
+{
+    txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    txm_cache *c = cache_of(&o, ids);
+    txm_view view;
+    txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *ticket;
+    for (int order = 0; order < 8; order++) {
+        for (int views = 0; views < 2; views++) {
+            ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+            look_at_tiles(&view, ids[0], 0, 0, 60, &lane);
+            ck_assert_int_eq(txm_cache_unload(c, ids[1], NULL), TXM_STATUS_USAGE);
+        }
+        for (int bit = 0; bit < 3; bit++) {
+            if (order >> bit & 1) {
+                txm_cache_close_view(c);
+            } else {
+                ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
+                txm_ticket_wait(&ticket);
+            }
+            ck_assert_int_eq(txm_cache_unload(c, ids[1], NULL), TXM_OK);
+        }
+        lane.count = 0;
+    }
+    ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 60, &lane), 60);
+    txm_cache_free(&c);
+}
+END_TEST
+
 /* Blocking lookups of other tiles leave those of the view of txm_cache_prepare alone, even if the budget is small. */
 START_TEST(the_own_view_stays)
 {
@@ -934,6 +966,7 @@ int main(void)
     tcase_add_test(tcase, the_queue_is_bounded);
     tcase_add_test(tcase, a_launch_has_limits);
     tcase_add_test(tcase, the_own_view_stays);
+    tcase_add_test(tcase, what_ends_a_view);
     tcase_add_test(tcase, an_open_view_refuses_changes);
     tcase_add_test(tcase, a_smaller_budget_takes_effect_without_batches);
     tcase_add_test(tcase, an_open_view_stays);
