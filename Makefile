@@ -281,14 +281,14 @@ install: all $(B)/install/txmill
 	install -d $(DESTDIR)$(PYTHONDIR)/txmill
 	install -m 644 python/txmill/*.py python/txmill/py.typed $(DESTDIR)$(PYTHONDIR)/txmill/
 	for f in farm/*/*; do install -D -m $$([ -x $$f ] && echo 755 || echo 644) $$f $(DESTDIR)$(DATADIR)/$$f || exit; done
-	for f in txmill.pc txtile.pc txtile-static.pc txmill-config.cmake txmill-config-version.cmake; do \
+	for f in txmill.pc txmill-static.pc txtile.pc txtile-static.pc txmill-config.cmake txmill-config-version.cmake; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@DATADIR@|$(DATADIR)|; s|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(if $(DEPS_DIR),-L$${libdir}/txmill -Wl$(comma)-rpath$(comma)$${libdir}/txmill) $(LIBS)|; s|@TILE_LIBS_PRIVATE@|$(TILE_LIBS)|' scripts/$$f.in \
 	    > $(DESTDIR)$(LIBDIR)/$$(case $$f in *.pc) echo pkgconfig;; *) echo cmake/txmill;; esac)/$$f || exit; done
 
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/txmill $(foreach l,txmill txtile,$(DESTDIR)$(LIBDIR)/lib$(l).a \
-	  $(DESTDIR)$(LIBDIR)/lib$(l).so* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc) $(DESTDIR)$(LIBDIR)/pkgconfig/txtile-static.pc \
+	  $(DESTDIR)$(LIBDIR)/lib$(l).so* $(addprefix $(DESTDIR)$(LIBDIR)/pkgconfig/,$(l).pc $(l)-static.pc)) \
 	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(TILE_API) $(MILL_API)))
 	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(LIBDIR)/cmake/txmill $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(DATADIR)/page.html $(DESTDIR)$(DATADIR)/schema.awk $(DESTDIR)$(PYTHONDIR)/txmill
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true

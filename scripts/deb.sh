@@ -42,7 +42,7 @@ take libtxtile0 "$libdir/libtxtile.so.*"
 take txmill-stream "$libdir/txmill/txmill-stream" "/usr/share/man/man1/txmill-stream.1" "/usr/share/man/man1/txmill-replay.1" \
     "/usr/share/doc/txmill/stream.schema.json" "/usr/share/doc/txmill/replay.schema.json"
 take libtxmill0 "$libdir/libtxmill.so.*" "$libdir/txmill"
-take libtxmill-dev /usr/include/txmill /usr/share/man/man3/txmill.3 /usr/share/doc/txmill/examples/convert_folder.c "$libdir/pkgconfig/txmill.pc" \
+take libtxmill-dev /usr/include/txmill /usr/share/man/man3/txmill.3 /usr/share/doc/txmill/examples/convert_folder.c "$libdir/pkgconfig/txmill.pc" "$libdir/pkgconfig/txmill-static.pc" \
     "$libdir"/libtxmill.{a,so}
 take libtxtile-dev /usr/include/txtile /usr/share/man/man3 /usr/share/doc/txmill/{examples,texture-cache.md} "$libdir/pkgconfig" "$libdir/cmake" "$libdir"/libtxtile.{a,so}
 take python3-txmill /usr/lib/python3

@@ -53,7 +53,7 @@ else
 fi
 python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-packages
 for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/libtxtile.a lib/libtxtile.so.0 \
-    lib/pkgconfig/txmill.pc lib/pkgconfig/txtile.pc lib/pkgconfig/txtile-static.pc lib/cmake/txmill/txmill-config.cmake \
+    lib/pkgconfig/txmill.pc lib/pkgconfig/txmill-static.pc lib/pkgconfig/txtile.pc lib/pkgconfig/txtile-static.pc lib/cmake/txmill/txmill-config.cmake \
     include/txtile/cache.hpp lib/txmill/txmill-oiio.so \
     include/txmill/convert.h include/txtile/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
     share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/man/man3/txtile.3 \
@@ -131,9 +131,9 @@ check shared-runs prints "300x200 9 levels"
 # The TGA needs the OpenImageIO module.
 run env LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared rgba8.tga
 check shared-module-runs prints "90x130 8 levels"
+static_flags() { env -u PKG_CONFIG_SYSROOT_DIR pkg-config --define-variable=libdir="$root$prefix/lib" --define-variable=includedir="$root$prefix/include" --cflags --libs "$1"; }
 # shellcheck disable=SC2046
-run cc $(flags --cflags) program.c -Wl,-Bstatic -L"$root$prefix/lib" -ltxmill -ltxtile -Wl,-Bdynamic \
-    $(flags --static --libs | sed "s/-ltxmill//; s/-ltxtile//; s|rpath,$prefix|rpath,$root$prefix|") -o program-static
+run cc program.c $(static_flags txmill-static) -o program-static
 check static-links rc_is 0
 check static-has-no-libtxmill sh -c '! ldd program-static | grep -qE "libtx(mill|tile)"'
 rm -rf blender_tx
@@ -213,9 +213,8 @@ check example-view-terminal prints "▀"
 run ./renderer "$tx" threads.ppm
 check example-renders prints " lookups, "
 # The same with libtxtile inside the program, as described in docs/texture-cache.md, and in a plug-in that exports none of it.
-static_flags() { pkg-config --cflags --libs txtile-static | sed "s|$root$root|$root|g"; }
 # shellcheck disable=SC2046
-run cc -std=c11 "$repo/examples/renderer.c" $(static_flags) -o renderer-static
+run cc -std=c11 "$repo/examples/renderer.c" $(static_flags txtile-static) -o renderer-static
 check txtile-static-links rc_is 0
 check txtile-static-needs-codecs-alone test -z "$(ldd renderer-static |
     grep -vE 'linux-vdso|ld-linux|lib(c|m|deflate|isal|zstd|xxhash)\.so')"
@@ -232,7 +231,7 @@ const char *plugin_version(void)
 }
 EOF_C
 # shellcheck disable=SC2046
-run cc -shared -fPIC plugin.c $(static_flags) -Wl,--exclude-libs,libtxtile.a -o plugin.so
+run cc -shared -fPIC plugin.c $(static_flags txtile-static) -Wl,--exclude-libs,libtxtile.a -o plugin.so
 check txtile-in-a-plugin rc_is 0
 check plugin-shows-itself-alone test "$(nm -D --defined-only plugin.so | awk '{ print $3 }')" = plugin_version
 if command -v cmake >/dev/null; then
@@ -247,6 +246,8 @@ set_property(TARGET two PROPERTY CXX_STANDARD 17)
 target_link_libraries(two PRIVATE txmill::txtile-static)
 add_executable(three "$repo/examples/convert_folder.c")
 target_link_libraries(three PRIVATE txmill::txmill)
+add_executable(four ../program.c)
+target_link_libraries(four PRIVATE txmill::txmill-static)
 EOF_CMAKE
     run cmake -S cmake -B cmake/build -DCMAKE_PREFIX_PATH="$root$prefix"
     check cmake-finds rc_is 0
@@ -256,6 +257,9 @@ EOF_CMAKE
     check cmake-renders cmp threads.ppm cmake.ppm
     run env -u LD_LIBRARY_PATH cmake/build/two "$tx"
     check cmake-looks-up cmp looked-up out
+    rm -rf blender_tx
+    run env -u LD_LIBRARY_PATH cmake/build/four rgb8.png
+    check cmake-converts-static eval 'prints "300x200 9 levels" && ! ldd cmake/build/four | grep -qE "libtx(mill|tile)"'
     sed -i 's/txmill 0.1/txmill 7/' cmake/CMakeLists.txt
     run cmake -S cmake -B cmake/other -DCMAKE_PREFIX_PATH="$root$prefix"
     check cmake-refuses-others eval '! rc_is 0'
