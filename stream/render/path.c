@@ -600,6 +600,22 @@ static bool has_normal_map(const stm_scene_material *all, const stm_scene_materi
     return m->kind == STM_SURFACE_MIX && (has_normal_map(all, &all[m->first]) || has_normal_map(all, &all[m->second]));
 }
 
+/* The same for a material whose only texture is a plain one, as most are. */
+static txm_lookup_result one_texture_color(const stm_path_world *w, stm_lookup_source *source,
+                                           const stm_scene_material *m, stm_path *path, stm_path_step *l)
+{
+    const stm_scene_texture *t = m->textures;
+    txm_lookup_result worst = TXM_LOOKUP_HIT;
+    stm_found_color found = {0};
+    bool known;
+    memcpy(l->color, m->color, sizeof l->color);
+    if (!take_recorded(w, source, &found, &worst, &known))
+        look_up(w, source, t->image, place_of(l->s, l->uv, t), path, &found, &worst);
+    for (int c = 0; t->is_color && c < 3; c++)
+        l->color[c] = m->kind == STM_SURFACE_EMISSION ? m->color[c] * found.rgba[c] : found.rgba[c];
+    return worst;
+}
+
 /* Makes all lookups even if one misses, so that one launch collects what the step needs. As in Cycles, the world is
  * looked up before it is known whether it is visible, with the width of a ray that was scattered there: otherwise the
  * two ways of finding it would see different skies. */
@@ -609,10 +625,13 @@ static txm_lookup_result look_around(const stm_path_world *w, stm_lookup_source 
     const txm_vec3 direction = direction_of(&path->ray);
     if (!l->s)
         return world_color(w, source, direction, &path->differential, path, l->color);
-    txm_lookup_result worst = surface_color(w, source, l->s, &w->scene->materials[l->s->material], l->part, l->uv, path,
-                                            l->s->shading, l->color, &l->shading),
-                      look;
-    if (source->is_recording && (!w->map || has_normal_map(w->scene->materials, &w->scene->materials[l->s->material])))
+    const stm_scene_material *m = &w->scene->materials[l->s->material];
+    const bool is_plain =
+        m->kind != STM_SURFACE_MIX && m->texture_count == 1 && m->textures->normal == 0.0f && m->textures->warp == 0.0f;
+    txm_lookup_result look, worst = is_plain ? one_texture_color(w, source, m, path, l)
+                                             : surface_color(w, source, l->s, m, l->part, l->uv, path, l->s->shading,
+                                                             l->color, &l->shading);
+    if (source->is_recording && (!w->map || has_normal_map(w->scene->materials, m)))
         return worst;
     if (!l->chose)
         l->is_lit = choose_light(w, l->s, l->shading, l->part, path, &l->light);

@@ -20,11 +20,24 @@ typedef struct texels_work {
     const txm_view_texture *texture[TEXELS_AT_ONCE];
     _Alignas(64) float blend[TEXELS_AT_ONCE];
     _Alignas(64) uint32_t random[TEXELS_AT_ONCE];
-    _Alignas(64) int32_t level[TEXELS_AT_ONCE], x[2][TEXELS_AT_ONCE], y[2][TEXELS_AT_ONCE];
-    uint32_t number[2][TEXELS_AT_ONCE];
+    _Alignas(64) int32_t number[2][TEXELS_AT_ONCE], offset[2][TEXELS_AT_ONCE]; /* of the tile; of the texel in it */
     const uint8_t *codes[2][TEXELS_AT_ONCE];
     uint8_t levels[TEXELS_AT_ONCE];
+    uint8_t bytes[TEXELS_AT_ONCE]; /* the texels are of 3 or 4 bytes: this many; else 0 */
 } texels_work;
+
+/* What all samples of a vector must have in common: all of the sampler but `filter`, `on_miss` and `after`. */
+TXM_FAST uint64_t texels_rules(const txm_sampler *how)
+{
+    uint64_t rules = 0;
+    uint32_t bias;
+    memcpy(&rules, how, sizeof rules);
+    memcpy(&bias, &how->mip_bias, sizeof bias);
+    return (rules & 0x00FF00FF0000FFFFu) ^ (uint64_t)bias << 16;
+}
+_Static_assert(offsetof(txm_sampler, rule) == 0 && offsetof(txm_sampler, mode) == 1 &&
+                   offsetof(txm_sampler, anisotropy) == 4 && offsetof(txm_sampler, chance) == 6,
+               "rules are where the mask expects them");
 
 /* The pixel beside an edge that the extension shows; x is from -1 to `size`. */
 TXM_FAST vi texels_wrap_pixel(vi x, vi size, int extension)
@@ -48,9 +61,13 @@ TXM_FAST vi texels_size(vi size, vi level)
 TXM_FAST int texels_place(const txm_view *view, const txm_texels *b, size_t begin, texels_work *w, size_t to)
 {
     _Alignas(64) int32_t width[TXM_LANES], height[TXM_LANES], levels[TXM_LANES], moves[TXM_LANES];
+    _Alignas(64) int32_t first[TXM_LANES], shifts[TXM_LANES], rows[TXM_LANES], pixels[TXM_LANES], begins[2][TXM_LANES];
+    _Alignas(64) int32_t lows[TXM_LANES];
     const txm_sampler *how = &b->samplers[b->how[begin]];
     const int cycles = how->rule == TXM_LEVEL_RULE_CYCLES;
-    uint32_t differ = 0, extension = 0;
+    const uint64_t rules = texels_rules(how);
+    uint64_t differ = 0;
+    uint32_t extension = 0;
     for (int i = 0; i < TXM_LANES; i++) {
         const uint32_t texture = b->texture[begin + (size_t)i];
         const txm_sampler *other = &b->samplers[b->how[begin + (size_t)i]];
@@ -61,11 +78,15 @@ TXM_FAST int texels_place(const txm_view *view, const txm_texels *b, size_t begi
         width[i] = (int32_t)t->width;
         height[i] = (int32_t)t->height;
         levels[i] = cycles ? t->tiled_levels : t->levels;
+        first[i] = (int32_t)t->first;
+        shifts[i] = t->tile_shift;
+        rows[i] = (int32_t)t->row_bytes;
+        pixels[i] = (int32_t)t->pixel_bytes;
         moves[i] = other->filter == TXM_FILTER_CLOSEST ? 0 : -1;
         extension = i ? extension : t->extension;
-        differ |= (t->extension ^ extension) | t->udim_rows | (uint32_t)(other->rule ^ how->rule) |
-                  (uint32_t)(other->mode ^ how->mode) | (uint32_t)(other->anisotropy ^ how->anisotropy) |
-                  (uint32_t)(other->chance ^ how->chance) | (other->mip_bias != how->mip_bias);
+        differ |= (t->extension ^ extension) | t->udim_rows | (texels_rules(other) ^ rules);
+        w->bytes[to + (size_t)i] =
+            t->type == TXM_TYPE_U8 && t->channels != 1 && t->scale == 1.0f / 255.0f ? t->channels : 0;
     }
     if (TXM_UNLIKELY(differ || txm_extension_rejects((int)extension)))
         return 0;
@@ -88,34 +109,41 @@ TXM_FAST int texels_place(const txm_view *view, const txm_texels *b, size_t begi
     vf blend = vf_set(0.0f);
     if (how->mode == TXM_LEVEL_MODE_TRILINEAR)
         blend = vf_select((vi)(level > 0.0f) & (vi)(low < count - 1), level - vf_from(low), blend);
-    const vu first = random * 1103515245u + 12345u, second = first * 1103515245u + 12345u;
-    const vf move_x = vf_select(drawn, vf_from((vi)(first >> 8)) * 0x1p-24f - 0.5f, vf_set(0.0f));
-    const vf move_y = vf_select(drawn, vf_from((vi)(second >> 8)) * 0x1p-24f - 0.5f, vf_set(0.0f));
-    TXM_STORE(vu, w->random + to, (vu)vi_select(drawn, (vi)second, (vi)random));
+    const vu once = random * 1103515245u + 12345u, twice = once * 1103515245u + 12345u;
+    const vf move_x = vf_select(drawn, vf_from((vi)(once >> 8)) * 0x1p-24f - 0.5f, vf_set(0.0f));
+    const vf move_y = vf_select(drawn, vf_from((vi)(twice >> 8)) * 0x1p-24f - 0.5f, vf_set(0.0f));
+    TXM_STORE(vu, w->random + to, (vu)vi_select(drawn, (vi)twice, (vi)random));
     TXM_STORE(vf, w->blend + to, blend);
-    TXM_STORE(vi, w->level + to, low);
+    TXM_STORE(vi, lows, low);
+    for (int i = 0; i < TXM_LANES; i++) {
+        const txm_view_texture *t = w->texture[to + (size_t)i];
+        begins[0][i] = (int32_t)t->level_first[lows[i]];
+        begins[1][i] = (int32_t)t->level_first[lows[i] + (lows[i] + 1 < t->levels)];
+    }
+    const vi shift = TXM_LOAD(vi, shifts), pixel = TXM_LOAD(vi, pixels), row = TXM_LOAD(vi, rows);
+    const vi packed = (vi)(shift == TXM_SHIFT_PACKED), within = (1 << shift) - 1;
     for (int k = 0; k < 2; k++) {
         const vi size_x = texels_size(full_w, low + k), size_y = texels_size(full_h, low + k);
-        const vi x = vi_from(vf_floor(u * vf_from(size_x) + move_x));
-        const vi y = vi_from(vf_floor((1.0f - v) * vf_from(size_y) + move_y));
-        TXM_STORE(vi, w->x[k] + to, texels_wrap_pixel(x, size_x, along_u));
-        TXM_STORE(vi, w->y[k] + to, texels_wrap_pixel(y, size_y, along_v));
+        vi x = vi_from(vf_floor(u * vf_from(size_x) + move_x));
+        vi y = vi_from(vf_floor((1.0f - v) * vf_from(size_y) + move_y));
+        x = texels_wrap_pixel(x, size_x, along_u);
+        y = texels_wrap_pixel(y, size_y, along_v);
+        const vi level_begin = TXM_LOAD(vi, begins[k]), across = (size_x + within) >> shift;
+        const vi number = level_begin + (y >> shift) * across + (x >> shift);
+        const vi offset = ((y & within) + TXM_BORDER_PX) * row + ((x & within) + TXM_BORDER_PX) * pixel;
+        TXM_STORE(vi, w->number[k] + to, TXM_LOAD(vi, first) + vi_select(packed, vi_set(0), number));
+        TXM_STORE(vi, w->offset[k] + to, vi_select(packed, level_begin + (y * size_x + x) * pixel, offset));
     }
     for (int i = 0; i < TXM_LANES; i++)
         w->levels[to + (size_t)i] = w->blend[to + (size_t)i] > 0.0f ? 2 : 1;
     return 1;
 }
 
-/* The tiles' numbers; sends for their leaves. */
-TXM_FAST void texels_number(const txm_view *view, texels_work *w, size_t i)
+/* Sends for the leaves of the tiles. */
+TXM_FAST void texels_send_for_leaf(const txm_view *view, const texels_work *w, size_t i)
 {
-    const txm_view_texture *t = w->texture[i];
     for (uint32_t k = 0; k < w->levels[i]; k++) {
-        const uint32_t level = (uint32_t)w->level[i] + k;
-        const uint32_t number =
-            txm_number_of(t, level, txm_level_size(t->width, level), (uint32_t)w->x[k][i] >> t->tile_shift,
-                          (uint32_t)w->y[k][i] >> t->tile_shift);
-        w->number[k][i] = number;
+        const uint32_t number = (uint32_t)w->number[k][i];
         __builtin_prefetch(view->leaves ? (const void *)(view->leaves + (number >> TXM_LEAF_SHIFT))
                                         : (const void *)(view->tiles + number));
     }
@@ -125,7 +153,7 @@ TXM_FAST void texels_number(const txm_view *view, texels_work *w, size_t i)
 TXM_FAST void texels_send_for_entry(const txm_view *view, const texels_work *w, size_t i)
 {
     for (uint32_t k = 0; view->leaves && k < w->levels[i]; k++) {
-        const txm_tile_entry *entry = txm_view_entry(view, w->number[k][i], NULL);
+        const txm_tile_entry *entry = txm_view_entry(view, (uint32_t)w->number[k][i], NULL);
         if (entry)
             __builtin_prefetch(entry);
     }
@@ -134,16 +162,14 @@ TXM_FAST void texels_send_for_entry(const txm_view *view, const texels_work *w, 
 /* Finds the texels and sends for them. */
 TXM_FAST void texels_send_for_texel(const txm_view *view, texels_work *w, size_t i)
 {
-    const txm_view_texture *t = w->texture[i];
     txm_tile_at found[2];
     for (uint32_t k = 0; k < w->levels[i]; k++) {
-        found[k] = txm_find_tile(view, w->number[k][i]);
+        found[k] = txm_find_tile(view, (uint32_t)w->number[k][i]);
         if (TXM_UNLIKELY(found[k].slot >= TXM_SLOT_STATES)) {
             w->levels[i] = 0;
             return;
         }
-        w->codes[k][i] = txm_texel_codes(t, txm_slot_address(view, t, found[k].slot), (uint32_t)w->level[i] + k,
-                                         (uint32_t)w->x[k][i], (uint32_t)w->y[k][i]);
+        w->codes[k][i] = txm_slot_address(view, w->texture[i], found[k].slot) + (uint32_t)w->offset[k][i];
         __builtin_prefetch(w->codes[k][i]);
     }
     for (uint32_t k = 0; k < w->levels[i]; k++)
@@ -151,23 +177,23 @@ TXM_FAST void texels_send_for_texel(const txm_view *view, texels_work *w, size_t
 }
 
 /* txm_texel_decoded; most textures have bytes, and need no division. */
-TXM_FAST txm_rgba texels_read(const txm_view_texture *t, const uint8_t *p, int after, const float *decoded)
+TXM_FAST txm_rgba texels_read(const texels_work *w, size_t i, int k, int after, const float *decoded)
 {
     uint32_t code;
-    memcpy(&code, p, sizeof code);
-    code = t->channels == 4 ? code : t->channels == 3 ? code | 0xFF000000u : (code & 0xFF) * 0x010101u | 0xFF000000u;
+    memcpy(&code, w->codes[k][i], sizeof code);
+    code |= w->bytes[i] == 3 ? 0xFF000000u : 0;
     const int divides = (after & TXM_AFTER_UNASSOCIATE) && code >> 24 != 0 && code >> 24 != 255;
-    if (TXM_UNLIKELY(t->type != TXM_TYPE_U8 || t->scale != 1.0f / 255.0f || divides)) {
+    if (TXM_UNLIKELY(!w->bytes[i] || divides)) {
         float rgba[4];
-        txm_texel_decoded(t, p, after, decoded, rgba);
+        txm_texel_decoded(w->texture[i], w->codes[k][i], after, decoded, rgba);
         return txm_rgba_make(rgba[0], rgba[1], rgba[2], rgba[3]);
     }
-    const float alpha = (float)(code >> 24) * (1.0f / 255.0f);
+    const float scale = 1.0f / 255.0f, alpha = (float)(int32_t)(code >> 24) * scale;
     if (after & TXM_AFTER_SRGB)
         return txm_rgba_make(decoded[code & 0xFF], decoded[code >> 8 & 0xFF], decoded[code >> 16 & 0xFF], alpha);
-    return txm_rgba_make((float)(code & 0xFF), (float)(code >> 8 & 0xFF), (float)(code >> 16 & 0xFF),
-                         (float)(code >> 24)) *
-           (1.0f / 255.0f);
+    return txm_rgba_make((float)(int32_t)(code & 0xFF), (float)(int32_t)(code >> 8 & 0xFF),
+                         (float)(int32_t)(code >> 16 & 0xFF), (float)(int32_t)(code >> 24)) *
+           scale;
 }
 
 static uint64_t texels_batch(const txm_view *view, const txm_texels *b)
@@ -188,7 +214,7 @@ static uint64_t texels_batch(const txm_view *view, const txm_texels *b)
                 memset(w.levels + placed, 0, TXM_LANES);
         memset(w.levels + placed, 0, n - placed);
         for (size_t i = 0; i < n; i++)
-            texels_number(view, &w, i);
+            texels_send_for_leaf(view, &w, i);
         for (size_t i = 0; i < n; i++)
             texels_send_for_entry(view, &w, i);
         for (size_t i = 0; i < n; i++)
@@ -199,10 +225,9 @@ static uint64_t texels_batch(const txm_view *view, const txm_texels *b)
                 continue;
             }
             const int after = b->samplers[b->how[begin + i]].after;
-            txm_rgba color = texels_read(w.texture[i], w.codes[0][i], after, b->decoded);
+            txm_rgba color = texels_read(&w, i, 0, after, b->decoded);
             if (w.levels[i] == 2)
-                color = color * (1.0f - w.blend[i]) +
-                        texels_read(w.texture[i], w.codes[1][i], after, b->decoded) * w.blend[i];
+                color = color * (1.0f - w.blend[i]) + texels_read(&w, i, 1, after, b->decoded) * w.blend[i];
             txm_color_store(color, b->out[begin + i]);
             b->random[begin + i] = w.random[i];
             b->result[begin + i] = TXM_LOOKUP_HIT;
