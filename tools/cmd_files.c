@@ -119,9 +119,15 @@ static bool report_missing(const files_run *run)
             txm_say(TXM_SAY_DETAIL, "%s: %s", file->path, txm_state_words(file->state)->word);
             continue;
         }
+        if (file->foreign) {
+            other++;
+            txm_say(TXM_SAY_WARNING, "%s: a scene has it as %s, but it is none, so it is not in the list", file->path,
+                    file->role == TXM_NEEDED_MOVIE ? "a movie" : "an image");
+            continue;
+        }
         const size_t first = i;
-        while (i + 1 < needed->count && !needed->files[i + 1].there && needed->files[i + 1].role == file->role &&
-               file->frames && alike(file->path, needed->files[i + 1].path))
+        while (i + 1 < needed->count && !needed->files[i + 1].there && !needed->files[i + 1].foreign &&
+               needed->files[i + 1].role == file->role && file->frames && alike(file->path, needed->files[i + 1].path))
             i++;
         other++;
         if (i > first)

@@ -252,5 +252,5 @@ static int run_restore(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(restore, restore_args, .purpose = "Make the tx files of a copied project fresh, by its manifest",
-            .synopsis = "[OPTION...] MANIFEST", .operand_values = TXM_VALUES_LOG,
+            .synopsis = "[OPTION...] MANIFEST", .operand_values = TXM_VALUES_FILE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

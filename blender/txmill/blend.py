@@ -85,6 +85,9 @@ def named(text, path):
     return text.replace(path, bpy.data.filepath or "the unsaved scene")
 
 
+PACKED = "packed into the .blend file"
+
+
 def node_images():
     """The images of shader nodes, which Cycles may look up."""
     trees = [group for group in bpy.data.node_groups if group.bl_idname == "ShaderNodeTree"]
@@ -105,7 +108,7 @@ def left_out():
     for image in node_images():
         if image.packed_files:
             reasons.append((image.name, "packed into the library %s" % os.path.basename(image.library.filepath) if image.library else
-                            "packed into the .blend file"))
+                            PACKED))
         elif image.is_dirty:
             reasons.append((image.name, "changed and not saved"))
         elif image.source == "GENERATED":

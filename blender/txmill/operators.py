@@ -76,7 +76,8 @@ def once(pairs):
 
 def left_out():
     """Lines of text about images without a tx file."""
-    return once((name, "no tx file, the image is %s" % reason) for name, reason in blend.left_out())
+    return once((name, "no tx file, the image is %s%s" % (reason, "; Unpack Images writes it beside the scene" if reason == blend.PACKED else ""))
+                for name, reason in blend.left_out())
 
 
 def summary(run):

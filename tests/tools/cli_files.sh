@@ -80,6 +80,20 @@ txm files --root byname "$scenes/lib/far.blend"
 check linked-root prints "lib/far.blend"
 txm files --role scene --root byname "$scenes/lib/far.blend" byname/lib/far.blend
 check linked-once test "$(cat out)" = lib/far.blend
+# Anything may be called an image in a scene, but only images are listed.
+mkdir private && echo secret >private/key && cp "$golden/rgb8.png" private/wood && mkdir private/folder.png && mkfifo private/pipe.png && echo no >private/film
+cat >private/s.xml <<'END'
+<cycles><shader name="m"><image_texture name="a" filename="key"/><image_texture name="b" filename="wood"/><image_texture
+  name="c" filename="folder.png"/><image_texture name="d" filename="pipe.png"/></shader></cycles>
+END
+txm files --root private private/s.xml
+check private eval 'rc_is 5 && [ "$(cat out)" = "$(printf "s.xml\nwood")" ]'
+check private-named says "private/key: a scene has it as an image, but it is none, so it is not in the list"
+txm files --zip private.zip private/s.xml
+check private-zip eval 'rc_is 5 && ! grep -qa secret private.zip'
+txm files --json private/s.xml
+if has_jsonschema; then check private-schema valid_json files out; fi
+check private-json json out '[x["state"] for x in o if x.get("role") == "image"].count("no-image") == 3'
 # Names that programs would take for something else, and bytes that are no text.
 odd=$work/odd
 mkdir "$odd" && cp "$scenes/lint.blend" "$odd/#a.blend" && cp "$scenes/lint.blend" "$odd/-b.blend" &&

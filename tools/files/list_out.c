@@ -254,6 +254,7 @@ cJSON *txm_listed_json(const txm_listed *item, const txm_listed_bytes *bytes)
     txm_json_text(o, "state",
                   file->role == TXM_NEEDED_TX ? txm_tx_state_name(file->state)
                   : file->there               ? "ready"
+                  : file->foreign             ? "no-image"
                                               : "missing");
     if (bytes) {
         txm_json_uint(o, "bytes", bytes->bytes);

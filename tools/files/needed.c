@@ -8,15 +8,20 @@
  */
 #include "tools/files/needed.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/path.h"
+#include "base/whole.h"
 #include "tools/output/words.h"
+#include "txmill/format.h"
 
 const char *const txm_needed_role_names[TXM_NEEDED_ROLES] = {"scene", "library", "image", "movie", "tx"};
 
@@ -152,6 +157,30 @@ typedef struct txm_shown_frame {
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
+/* A scene may name anything as an image, such as a private file, which must not be sent elsewhere. */
+static bool is_image(const char *path)
+{
+    struct stat st;
+    char head[16];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int64_t n = fd < 0 ? 0 : txm_read_most(fd, head, sizeof head);
+    if (fd >= 0)
+        close(fd);
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           (txm_is_image_name(path) || (n > 0 && txm_image_noun(head, (size_t)n)));
+}
+
+static bool is_movie(const char *path)
+{
+    static const char *const extensions[] = {"avi", "mov", "mp4", "m4v", "mkv", "mpg",  "mpeg", "webm", "ogv",
+                                             "flv", "wmv", "mxf", "ts",  "dv",  "m2ts", "vob",  "3gp",  "gif"};
+    struct stat st;
+    bool is = false;
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        is |= txm_path_has_ext(path, extensions[i]);
+    return is && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 /* The file at a path, which is added if it is not there; NULL if memory is exhausted or the role is left out. */
 static txm_needed_file *add_file(txm_needed *needed, const char *path, txm_needed_role role, bool there, const char *of,
                                  txm_error *err)
@@ -190,9 +219,12 @@ static void add_frames(txm_needed *needed, txm_needed_file *file, const txm_imag
 static void add_one(txm_needed *needed, const txm_image_frames *f, const char *path, uint32_t number, bool exists,
                     const txm_found *tx, txm_error *err)
 {
-    txm_needed_file *file = add_file(needed, path, TXM_NEEDED_IMAGE, exists, NULL, err);
-    if (file)
+    const bool good = exists && is_image(path);
+    txm_needed_file *file = add_file(needed, path, TXM_NEEDED_IMAGE, good, NULL, err);
+    if (file) {
         file->number = number;
+        file->foreign = exists && !good;
+    }
     add_frames(needed, file, f, number);
     if (!tx || !tx->path || err->status)
         return;
@@ -227,9 +259,12 @@ static txm_status add_image(txm_needed *needed, const txm_list_report *report, c
         return txm_no_memory(err, report->scene);
     if (image->source == TXM_SCENE_SOURCE_MOVIE && *image->path) {
         struct stat st;
-        txm_needed_file *file = add_file(needed, image->path, TXM_NEEDED_MOVIE, stat(image->path, &st) == 0, NULL, err);
-        if (file)
+        const bool good = is_movie(image->path);
+        txm_needed_file *file = add_file(needed, image->path, TXM_NEEDED_MOVIE, good, NULL, err);
+        if (file) {
             file->always = true;
+            file->foreign = !good && stat(image->path, &st) == 0;
+        }
         return err->status;
     }
     for (size_t i = 0; f->all && err->status == TXM_OK && i < image->file_count; i++)
