@@ -9,6 +9,7 @@ compared, with which settings, and both answers.
     scenes     scenes in every way: names, pixels and renders, see loop.py; which files Cycles opens for a render
     budget     the tiles that Cycles reads and those of a budget, see tiles.sh
     extension  the extension, see extension.sh
+    travel     scenes that git, archives, Blender Asset Tracer and a farm have carried elsewhere, see travel.sh
 
 Exit status: 0 nothing is new, 1 something is new or a part failed, 2 usage, 77 no Blender.
 """
@@ -229,37 +230,92 @@ class Judge:
 
     def opens(self, part):
         """Cycles must open all tx files that txmill made of a scene, and none of their sources."""
-        if subprocess.run(["strace", "-o", os.devnull, "true"], stderr=subprocess.DEVNULL).returncode:
-            part.skipped = "strace is not permitted"
+        if not may_trace(part):
             return
-        folder, trace = os.path.join(part.folder, "opens"), os.path.join(part.folder, "opens.trace")
-        self.python("-c", "import sys; sys.path.insert(0, %r); import scenes; scenes.every_way(%r)" % (HERE, folder))
-        scene = os.path.join(folder, "scene.blend")
+        scene = self.every_way(os.path.join(part.folder, "opens"))
         made = subprocess.run([self.txmill, "make", "--json", "--blender", self.release, scene], capture_output=True, text=True)
         records = [json.loads(line) for line in made.stdout.splitlines()]
         ours = {os.path.realpath(os.path.join(ROOT, r["tx"])): os.path.realpath(r["input"]) for r in records
                 if r.get("type") == "file" and r.get("tx")}
+        self.opens_tx_files(part, scene, ours, "")
+        if not ours:
+            part.differs("no tx files", settings=scene, txmill=made.stderr[-2000:])
+
+    def every_way(self, folder):
+        self.python("-c", "import sys; sys.path.insert(0, %r); import scenes; scenes.every_way(%r)" % (HERE, folder))
+        return os.path.join(folder, "scene.blend")
+
+    def opens_tx_files(self, part, scene, ours, where):
+        """Renders a scene: Cycles must open these tx files, {tx file: source}, and none of their sources."""
+        folder, trace = os.path.dirname(scene), os.path.join(part.folder, "opens.trace")
         subprocess.run(["strace", "-f", "-o", trace, "-e", "trace=open,openat", "-s", "4096", self.args.chroots, "command", scene, "-o",
                         os.path.join(folder, "frame_####"), "--render-frame", "2"], stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
+                       stderr=subprocess.DEVNULL, env={name: value for name, value in os.environ.items() if name != "OCIO"})
         opened = set()
         with open(trace, errors="replace") as f:
             for line in f:
-                found = re.search(r'open(?:at)?\((?:AT_FDCWD, )?"([^"]*)".*= \d+', line)
+                found = re.search(r'open(?:at)?\((?:AT_FDCWD, )?"([^"]*)".*(= \d+|<unfinished)', line)
                 if found:
                     opened.add(os.path.realpath(found[1]))
         # A scene is rendered at one frame of its sequence, and one of its nodes leads nowhere.
         unused = {tx for tx, source in ours.items() if re.search(r"frames_\d+\.png|unconnected\.png", source)}
         for tx, source in sorted(ours.items()):
-            what = os.path.basename(source)
+            what = where + os.path.basename(source)
             if source in opened:
                 part.differs("opens the source %s" % what, source=source, settings=scene, blender="opens the source", txmill=tx)
             elif tx not in opened and tx not in unused:
                 part.differs("does not open the tx file of %s" % what, source=source, settings=scene, blender="opens neither", txmill=tx)
             else:
                 part.same()
-        if not ours:
-            part.differs("no tx files", settings=scene, txmill=made.stderr[-2000:])
+
+    def travel(self, part):
+        """Scenes that were sent elsewhere in every way are rendered there from the tx files that went along."""
+        if not may_trace(part):
+            return
+        tried = subprocess.run([os.path.join(HERE, "packages.sh"), os.path.join(part.folder, "..", "packages")], stderr=subprocess.PIPE, text=True)
+        if tried.returncode:
+            part.skipped = tried.stderr.strip().splitlines()[-1]
+            return
+        home, about = self.every_way(os.path.join(part.folder, "home")), os.path.join(part.folder, "about")
+        # Nothing of the scene is missing: neither an image nor Blender's own config.
+        shutil.copy(os.path.join(os.path.dirname(home), "textures", "clip.png"), os.path.join(os.path.dirname(home), "textures", "gone.png"))
+        os.makedirs(about)
+        self.python(os.path.join(HERE, "maketx.py"), "describe", about)
+        os.environ["OCIO"] = os.path.join(about, "colormanagement", "config.ocio")
+        subprocess.run([self.txmill, "make", "--quiet", "--blender", self.release, home], capture_output=True)
+        before = self.fresh(home)
+        for way in ("git", "zip", "files-zip", "tar", "bat", "bat-zip", "openjd"):
+            there = os.path.join(part.folder, way)
+            done = subprocess.run([os.path.join(HERE, "travel.sh"), way, self.txmill, os.path.join(part.folder, "..", "packages"), home, there],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+            if done.returncode:
+                part.differs("%s: exit status %d" % (way, done.returncode), settings=home, txmill=done.stdout[-3000:])
+                continue
+            scene = done.stdout.splitlines()[-1]
+            after = self.fresh(scene)
+            if sorted(map(os.path.basename, after)) != sorted(map(os.path.basename, before)):
+                part.differs("%s: %d of %d tx files are fresh" % (way, len(after), len(before)), settings=scene, txmill=done.stdout[-3000:])
+            self.opens_tx_files(part, scene, after, way + ": ")
+            # An edit that keeps the time and the size is one that only its content shows.
+            image = next(source for source in after.values() if source.endswith("clip.png"))
+            kept = os.stat(image)
+            with open(image, "r+b") as f:
+                f.seek(-1, os.SEEK_END)
+                last = f.read(1)
+                f.seek(-1, os.SEEK_END)
+                f.write(bytes([last[0] ^ 1]))
+            os.utime(image, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+            found = subprocess.run([self.txmill, "check", "--content", "--blender", self.release, scene], capture_output=True, text=True)
+            if found.returncode == 5 and re.search(r"clip\.png: stale", found.stdout):
+                part.same()
+            else:
+                part.differs("%s: an edited image is not found" % way, settings=scene, txmill=(found.stdout + found.stderr)[-2000:])
+        del os.environ["OCIO"]
+
+    def fresh(self, scene):
+        """The fresh tx files of a scene, {tx file: source}."""
+        return {os.path.realpath(file["tx"]["path"]): os.path.realpath(file["path"]) for record in self.list(scene)[0]
+                for file in record["files"] if file["tx"] and file["tx"]["state"] == "fresh"}
 
     def budget(self, part):
         part.checks([os.path.join(HERE, "tiles.sh"), self.txmill, self.args.chroots, "python"])
@@ -271,10 +327,16 @@ class Judge:
         part.checks([os.path.join(HERE, "extension.sh"), self.args.extension, self.args.chroots, "command"])
 
 
+def may_trace(part):
+    if subprocess.run(["strace", "-o", os.devnull, "true"], stderr=subprocess.DEVNULL).returncode:
+        part.skipped = "strace is not permitted"
+    return not part.skipped
+
+
 def main():
     args = parse()
     judge = Judge(args)
-    parts = ["names", "random", "scenes", "budget", "extension"]
+    parts = ["names", "random", "scenes", "budget", "extension", "travel"]
     wanted = args.only.split() or parts
     if set(wanted) - set(parts):
         sys.exit("judge.py: no part is called %s; there are: %s" % (" ".join(sorted(set(wanted) - set(parts))), " ".join(parts)))

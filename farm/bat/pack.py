@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Packs a project with Blender Asset Tracer, and its tx files with it: pack.py [BAT-OPTION...] SCENE.blend TARGET
+
+Takes what `bat pack` takes; the target may be a folder, a .zip file, or a URL of Shaman or S3. Beside each image that the
+pack has, the fresh tx files of that image go into the same folder as in the project, usually blender_tx. In a folder they are
+fresh at once. Where the pack travels further, `txmill refresh SCENE.blend` makes them fresh again, because archives and
+uploads change times. Tiles and frames in the project that Blender Asset Tracer does not find are packed as well.
+
+Needs Python with blender-asset-tracer, for example: python3 -m pip install blender-asset-tracer zstandard. TXMILL names the program.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import urllib.parse
+
+from blender_asset_tracer import pack
+from blender_asset_tracer.cli import cli_main
+
+TXMILL = os.environ.get("TXMILL", "txmill")
+
+
+def path_of(row, key):
+    encoded = row.get(key + "_encoded")
+    return os.fsdecode(urllib.parse.unquote_to_bytes(encoded)) if encoded else row[key]
+
+
+def identity(path):
+    """What is the same for all names of a file, since Blender Asset Tracer may come to it by another than txmill."""
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
+
+
+def files_of(scene):
+    """The images of a scene that are there, and their fresh tx files: [image], {identity of an image: [(tx file, the folder in
+    which it is, from that of its image)]}"""
+    try:
+        listed = subprocess.run([TXMILL, "files", "--json", "--role", "image", "--role", "tx", "--", scene],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False)
+    except OSError as error:
+        sys.exit("pack.py: %s: %s; set TXMILL to the path of txmill" % (TXMILL, error.strerror))
+    if listed.returncode not in (0, 3, 5):
+        sys.exit("pack.py: the files of %r cannot be listed, as said above" % scene)
+    images, tx_files, left = [], {}, 0
+    for line in listed.stdout.splitlines():
+        row = json.loads(line)
+        if row["type"] != "file":
+            continue
+        path = path_of(row, "path")
+        if row["role"] == "image" and row["state"] == "ready":
+            images.append(path)
+        elif row["role"] == "tx" and row["state"] == "fresh":
+            image = path_of(row, "of")
+            below = os.path.relpath(os.path.dirname(path), os.path.dirname(image))
+            if below.split(os.sep)[0] == os.pardir:
+                left += 1
+            elif path != image:
+                tx_files.setdefault(identity(image), []).append((path, below))
+    if left:
+        print("pack.py: %d tx files are not below the folders of their images and stay out of the pack" % left, file=sys.stderr)
+    return images, tx_files
+
+
+def extend(packer):
+    """Makes a class of packers send tx files wherever it sends their images, and images that it overlooks."""
+    strategise, send = packer.strategise, packer._send_to_target
+
+    def strategise_too(self):
+        images, self.tx_files = files_of(str(self.blendfile))
+        self.tx_sent = set()
+        strategise(self)
+        known = set()
+        for path, action in self._actions.items():
+            for file in [path] + [f for usage in action.usages if usage.is_sequence for f in usage.files()]:
+                if file.exists():
+                    known.add(identity(file))
+        for image in map(pathlib.Path, images):
+            if identity(image) in known or any(image.match(pattern) for pattern in self._exclude_globs):
+                continue
+            if image.is_relative_to(self.project):  # its path need not be rewritten
+                self._actions[image].new_path = self._target_path / image.relative_to(self.project)
+            else:
+                print("pack.py: Blender Asset Tracer overlooks %r, which stays out of the pack" % str(image), file=sys.stderr)
+
+    def send_too(self, asset_path, target, may_move=False):
+        send(self, asset_path, target, may_move)
+        if may_move or not asset_path.is_file():
+            return
+        for tx, below in self.tx_files.get(identity(asset_path), ()):
+            place = target.parent / below / os.path.basename(tx)
+            if place not in self.tx_sent:
+                self.tx_sent.add(place)
+                send(self, pathlib.Path(tx), place)
+
+    packer.strategise, packer._send_to_target = strategise_too, send_too
+
+
+if __name__ == "__main__":
+    extend(pack.Packer)
+    sys.argv.insert(1, "pack")
+    cli_main()
