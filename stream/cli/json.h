@@ -27,6 +27,9 @@ cJSON *stm_json_array(cJSON *object, const char *name);
 cJSON *stm_json_append(cJSON *array);
 void stm_json_append_ints(cJSON *array, const int *ints, int count);
 void stm_json_append_text(cJSON *array, const char *text);
+/* An item of a long array is complete, and is kept as text, which takes a tenth of the memory. It must not be used any
+ * more. */
+void stm_json_settle(cJSON *array, cJSON *item);
 
 /* The object as text, on one line; the object is freed. NULL if memory is exhausted. */
 char *stm_json_take(cJSON *object);

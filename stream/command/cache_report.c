@@ -32,6 +32,7 @@ static void json_texture(cJSON *list, uint32_t number, const txm_cache_texture_s
         stm_json_uint(level, "loads", t->level[i].loads);
         stm_json_uint(level, "failed", t->level[i].failed);
     }
+    stm_json_settle(list, one);
 }
 
 void stm_stream_json_cache(cJSON *object, const txm_cache_options *options, const stm_render_picture *p)

@@ -201,6 +201,7 @@ static void json_images(cJSON *object, const stm_play_run *run)
         stm_json_uint(image, "loaded_bytes", c->loaded_bytes);
         stm_json_uint(image, "failures", c->failures);
         stm_json_text(image, "failure", c->failures ? c->message : NULL);
+        stm_json_settle(list, image);
     }
 }
 
