@@ -101,7 +101,7 @@ def played(txmill, scene):
     """A way round the hill in real time, each frame traced a second time without textures."""
     rows = []
     for name, size in (("2 GB", "2G"), ("200 MB", "200M"), ("20 MB", "20M")):
-        t = json.loads(subprocess.run([txmill, "stream", "play", scene, "--frames", "60", "--rest", "20", "--bounces", "1", "-q", "--json", "--untextured", "--cache", size],
+        t = json.loads(subprocess.run([txmill, "stream", "play", scene, "--frames", "60", "--rest", "20", "--bounces", "1", "-q", "--json", "--compare", "--cache", size],
                                       check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[0])["totals"]
         plain, own, loads = (t[key] / t["frames"] for key in ("untextured_cpu_ms", "trace_cpu_ms", "load_cpu_ms"))
         rows.append([name, "%.0f" % plain, "%.0f" % own, "%.0f %%" % (100 * plain / own), "%.1f" % loads, "%.1f %%" % (100 * t["sharp"] / t["texels"]), str(t["loaded"])])
