@@ -427,6 +427,10 @@ TXM_API void txm_texel_decode(float decoded[256]);
 TXM_API void txm_texel_color(const txm_view *view, const txm_texel_place *at, int after, const float decoded[256],
                              float rgba[4]);
 
+/* The colour that a lookup gives for a texture none of whose tiles is in memory: its average, after the same
+ * operations. */
+TXM_API void txm_texel_average(const txm_view_texture *texture, int after, float rgba[4]);
+
 /* Point samples of what is in memory, each in a texture of its own, as arrays of `count` elements. A sample takes the
  * texel at its place in the level that its sampler chooses; with TXM_LEVEL_MODE_TRILINEAR it takes one in each of two
  * levels, which are blended after both are decoded. Unless the filter is CLOSEST, the place is moved at random by up to

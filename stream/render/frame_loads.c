@@ -4,6 +4,7 @@
  */
 #include "render/frame_loads.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +12,8 @@
 #include "base/base.h"
 #include "render/use.h"
 
-txm_status stm_frame_loads_new(stm_frame_loads *l, txm_cache *cache, uint32_t most, bool is_virtual, txm_error *err)
+txm_status stm_frame_loads_new(stm_frame_loads *l, txm_cache *cache, uint32_t most, bool is_virtual, uint32_t loaders,
+                               txm_error *err)
 {
     *l = (stm_frame_loads){.cache = cache, .most = most, .is_virtual = is_virtual};
     l->requests = stm_calloc(most, sizeof *l->requests);
@@ -19,6 +21,9 @@ txm_status stm_frame_loads_new(stm_frame_loads *l, txm_cache *cache, uint32_t mo
     l->choices = stm_calloc(most, sizeof *l->choices);
     if (!l->requests || !l->keys || !l->choices)
         return stm_no_memory(err, NULL);
+    l->loader = loaders ? stm_loader_new(loaders) : NULL;
+    if (loaders && !l->loader)
+        return stm_fail_errno(err, errno, "threads cannot be started");
     txm_cache_stats_of(cache, &l->now);
     const txm_status status = txm_cache_viewer_new(cache, &l->viewer, err);
     if (status == TXM_OK)
@@ -28,7 +33,10 @@ txm_status stm_frame_loads_new(stm_frame_loads *l, txm_cache *cache, uint32_t mo
 
 void stm_frame_loads_free(stm_frame_loads *l)
 {
+    if (l->loader)
+        stm_loader_take_back(l->loader);
     txm_ticket_cancel(&l->ticket);
+    stm_loader_free(&l->loader);
     txm_cache_viewer_free(&l->viewer);
     free(l->requests);
     free(l->keys);
@@ -94,9 +102,13 @@ static txm_status prepare(stm_frame_loads *l, txm_error *err)
 txm_status stm_frame_loads_begin(stm_frame_loads *l, double now_ms, uint64_t max_bytes, float mark_share,
                                  bool begins_anew, uint32_t *shown, txm_error *err)
 {
-    const bool over = l->loading && (l->is_virtual ? now_ms >= l->due_ms : txm_ticket_poll(l->ticket));
+    const bool over = l->loading && (l->is_virtual ? now_ms >= l->due_ms
+                                     : l->loader   ? stm_loader_is_done(l->loader)
+                                                   : txm_ticket_poll(l->ticket));
     *shown = 0;
     if (over) {
+        if (l->loader)
+            stm_loader_take_back(l->loader);
         txm_ticket_wait(&l->ticket);
         l->loading = false;
     }
@@ -224,6 +236,8 @@ txm_status stm_frame_loads_end(stm_frame_loads *l, const stm_request_list *list,
     l->picture_batches += l->was_full;
     l->requested_frame = frame;
     l->due_ms = now_ms + costs->latency_ms + costs->tile_ms * l->batch;
+    if (l->loader)
+        stm_loader_give(l->loader, l->ticket);
     if (l->is_virtual) { /* waits until the batch is loaded */
         const struct timespec moment = {0, 100000};
         while (!stm_is_cancelled(cancel) && !txm_ticket_poll(l->ticket))
@@ -234,6 +248,12 @@ txm_status stm_frame_loads_end(stm_frame_loads *l, const stm_request_list *list,
             txm_ticket_wait(&l->ticket);
     }
     return TXM_OK;
+}
+
+void stm_frame_loads_allow(stm_frame_loads *l, double seconds)
+{
+    if (l->loader)
+        stm_loader_allow(l->loader, seconds);
 }
 
 void stm_frame_loads_resized(stm_frame_loads *l)

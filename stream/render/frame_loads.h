@@ -3,9 +3,9 @@
  * Loads batches of tiles while frames are rendered: from the list of a frame to tiles that a later frame shows.
  *
  * Only one batch loads at a time; frames repeat requests that they make in the meantime. A batch is passed to the cache
- * at the end of a frame, and the cache's threads load it. It is complete when the cache says so or, in virtual time,
- * when its tiles have been paid for. In virtual time the whole batch is loaded at once, and its tiles are hidden from
- * the views of frames before its completion.
+ * at the end of a frame, and threads load it (frame_loader.h; in virtual time, the cache's own). It is complete when
+ * the cache says so or, in virtual time, when its tiles have been paid for. In virtual time the whole batch is loaded
+ * at once, and its tiles are hidden from the views of frames before its completion.
  *
  * If a picture needs more tiles than fit, its tiles drive each other out. So those that most lookups request are loaded
  * first, and while the camera rests, fewer and fewer tiles are loaded in place of others that the picture uses, until
@@ -13,6 +13,7 @@
  */
 #ifndef STM_STREAM_FRAME_LOADS_H
 #define STM_STREAM_FRAME_LOADS_H
+#include "render/frame_loader.h"
 #include "render/frame_requests.h"
 #include "render/textures.h"
 
@@ -33,6 +34,7 @@ typedef struct stm_frame_loads {
     uint32_t most, key_count;
     bool loading;             /* a batch was begun and is not shown yet */
     txm_ticket *ticket;       /* ticket of the batch, unless time is virtual */
+    stm_loader *loader;       /* NULL: time is virtual, or the cache's own threads load */
     uint32_t batch;           /* its number of tiles */
     double due_ms;            /* virtual time at which the batch is complete */
     uint32_t requested_frame; /* the frame whose list it was */
@@ -46,8 +48,11 @@ typedef struct stm_frame_loads {
     txm_cache_stats before, now;
 } stm_frame_loads;
 
+/* `loaders`: the number of threads that load, for a cache that has none; 0: the cache has threads. */
 txm_status stm_frame_loads_new(stm_frame_loads *loads, txm_cache *cache, uint32_t most, bool is_virtual,
-                               txm_error *err);
+                               uint32_t loaders, txm_error *err);
+/* Threads that load may use so much processor time until the end of the next frame. */
+void stm_frame_loads_allow(stm_frame_loads *loads, double seconds);
 /* Cancels loads that have not begun. */
 void stm_frame_loads_free(stm_frame_loads *loads);
 

@@ -151,20 +151,6 @@ static void fetch(stm_frame_source *f, const place *p, const texel *at, uint32_t
         memcpy(rgba, queued->rgba, sizeof queued->rgba);
 }
 
-/* The 1x1 colour, from a lookup with an empty page table. */
-static void fetch_average(const place *p, float rgba[4])
-{
-    txm_tile_entry none = {.slot = TXM_SLOT_NONE};
-    txm_view_texture blank = *p->t;
-    const txm_view view = {.textures = &blank, .tiles = &none, .texture_count = 1};
-    const txm_sampler closest = sampler_of_texels(&p->image->how);
-    const txm_lookup middle = {.u = 0.5f, .v = 0.5f};
-    txm_lookup_state nobody = {0};
-    blank.first = blank.level_first[0] = 0;
-    blank.width = blank.height = blank.levels = blank.tiled_levels = 1;
-    txm_sample(&view, 0, &closest, &middle, &nobody, rgba);
-}
-
 /* ---- a level ---- */
 
 static void note_request(stm_frame_source *f, const place *p, const texel *at)
@@ -187,7 +173,7 @@ static uint32_t fetch_coarser(stm_frame_source *f, const place *p, uint32_t leve
         return i;
     }
     f->lookups.stand_ins++;
-    fetch_average(p, rgba);
+    txm_texel_average(p->t, p->image->how.after, rgba);
     return p->t->levels;
 }
 
@@ -418,7 +404,7 @@ static txm_lookup_result lookup_at_coarsest(stm_lookup_source *source, const stm
         return TXM_LOOKUP_HIT;
     f->lookups.texels++;
     f->lookups.stand_ins++;
-    fetch_average(&p, out->rgba);
+    txm_texel_average(p.t, image->how.after, out->rgba);
     return TXM_LOOKUP_HIT;
 }
 

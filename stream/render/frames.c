@@ -16,6 +16,9 @@
 #include "render/light.h"
 #include "render/use.h"
 
+/* What threads that load may use of the processor time of a frame, if no processor is idle. */
+static const double LOADING_SHARE = 0.05;
+
 enum { KEPT_TIMES = 1 << 16 /* number of last frames whose median time is computed */ };
 
 struct stm_frames {
@@ -54,7 +57,7 @@ struct stm_frames {
 
 void stm_frames_options_init(stm_frames_options *o, txm_cache_options *cache)
 {
-    *o = (stm_frames_options){.loaders = 2,
+    *o = (stm_frames_options){.loaders = 1,
                               .requests = 4096,
                               .wave = 16,
                               .mark_share = 0.9f,
@@ -132,16 +135,19 @@ static txm_status check_options(const stm_frames_options *o, txm_error *err)
     return TXM_OK;
 }
 
+/* Each frame shows what has been loaded until it begins. */
+static const float SHOWN_SECONDS = 1e-4f;
+
 /* Requests and rejection are handled here and not by the cache; tiles of one colour are not shared, since the shared
  * one would depend on which came first. */
 static void set_cache_options(stm_frames *f)
 {
-    static const float LONGEST_WAIT_SECONDS = 0.1f; /* for the first tiles of a batch */
     const uint32_t most =
         f->options.batch && f->options.batch < f->options.requests ? f->options.batch : f->options.requests;
     f->cache = *f->options.render.cache;
     f->options.render.cache = &f->cache;
-    f->cache.threads = f->options.loaders + 1;
+    /* In virtual time, batches are waited for. */
+    f->cache.threads = f->options.is_virtual ? f->options.loaders + 1 : 1;
     f->cache.max_requests = most;
     f->cache.max_queued = most;
     f->cache.reject = 0;
@@ -149,7 +155,7 @@ static void set_cache_options(stm_frames *f)
     f->cache.launch_seconds = 0.0f;
     f->cache.coalesce &= ~(uint32_t)TXM_COALESCE_CONSTANT;
     f->cache.stand_in = TXM_STAND_IN_KIND_AVERAGE;
-    f->cache.show_seconds = f->options.is_virtual ? 0.0f : LONGEST_WAIT_SECONDS;
+    f->cache.show_seconds = f->options.is_virtual ? 0.0f : SHOWN_SECONDS;
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------- */
@@ -167,7 +173,8 @@ static txm_status open_textures(stm_frames *f, txm_error *err)
 {
     txm_status status = stm_render_textures_new(f->scene, &f->options.render, false, false, &f->textures, err);
     if (status == TXM_OK)
-        status = stm_frame_loads_new(&f->loads, f->textures.cache, f->options.requests, f->options.is_virtual, err);
+        status = stm_frame_loads_new(&f->loads, f->textures.cache, f->options.requests, f->options.is_virtual,
+                                     f->options.is_virtual ? 0 : f->options.loaders, err);
     if (status == TXM_OK)
         status = stm_render_devices_open(&f->devices, f->options.render.devices, f->options.render.device_memory,
                                          f->textures.cache, err);
@@ -486,6 +493,8 @@ txm_status stm_frames_advance(stm_frames *f, const stm_scene_camera *camera, txm
         s.untextured_cpu_ms = 1e3 * plain;
         s.load_cpu_ms = 1e3 * fmax(process - f->process_seconds - traced - plain, 0.0);
         f->process_seconds = process;
+        const double idle = 1e-3 * s.ms * stm_cpu_count() - traced;
+        stm_frame_loads_allow(&f->loads, fmax(LOADING_SHARE * traced, idle));
     }
     /* The frame's samples become the picture. */
     float *const shown = f->film.shown;

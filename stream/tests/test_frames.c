@@ -229,7 +229,7 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
     stm_found_color found = {0};
     const stm_cost_model cost_model = {.tile_ms = 5, .latency_ms = 1};
     const txm_lookup at = {.u = 0.3f, .v = 0.6f, .dudx = 3.0f / 700, .dvdy = 3.0f / 500};
-    ck_assert_int_eq(stm_frame_loads_new(&loads, c, 16, true, &err), TXM_OK);
+    ck_assert_int_eq(stm_frame_loads_new(&loads, c, 16, true, 0, &err), TXM_OK);
     ck_assert(stm_request_list_new(&list, 16));
     ck_assert_int_eq(stm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
     float decoded[256];
@@ -358,7 +358,7 @@ START_TEST(full_memory_is_noticed_however_long_batches_take)
     o.max_bytes = 400000;
     ck_assert_msg(txm_cache_new(&o, &c, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(txm_cache_add_source(c, "gated", &source, TXM_EXTENSION_REPEAT, &texture, &err), TXM_OK);
-    ck_assert_int_eq(stm_frame_loads_new(&loads, c, GATE_BATCH, false, &err), TXM_OK);
+    ck_assert_int_eq(stm_frame_loads_new(&loads, c, GATE_BATCH, false, 0, &err), TXM_OK);
     ck_assert_int_eq(stm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
     while (!loads.now.tiles_evicted && tile < GATE_ACROSS * GATE_ACROSS)
         load_gated(&loads, &g, texture, &tile, true);

@@ -482,6 +482,7 @@ static int compare_texels(const txm_sample_ops *ops, const sample_view *v, uint6
     txm_tile_entry *tiles[WAYS];
     uint64_t texels[WAYS] = {0};
     float decoded[256];
+    const int after = (int)(sample_random(state) % 4);
     const uint32_t mixed = sample_random(state) % 4, count = mixed ? 1 + sample_random(state) % ALL : ALL;
     for (int i = 0; i < 3; i++) {
         samplers[i] = i && mixed < 3 ? samplers[0] : sample_random_sampler(state);
@@ -537,7 +538,26 @@ static int compare_texels(const txm_sample_ops *ops, const sample_view *v, uint6
         result[0][i] = (uint8_t)texels_one_by_one(&view, &samplers[how[i]], texture[i], at, decoded, &random[0][i],
                                                   out[0][i], &texels[0]);
     }
-    int same = 1;
+    /* The average is what a lookup in an empty page table gives. */
+    float average[2][4];
+    txm_sampler alone = samplers[0];
+    txm_lookup_state nobody = {0};
+    const txm_lookup middle = {0.5f, 0.5f, 0.0f, 0.0f, 0.0f, 0.0f};
+    alone.rule = TXM_LEVEL_RULE_CYCLES;
+    alone.on_miss = TXM_ON_MISS_AVERAGE;
+    alone.after = (uint8_t)after;
+    txm_tile_entry *empty = calloc(v->tiles, sizeof *empty);
+    if (!empty)
+        abort();
+    for (uint32_t i = 0; i < v->tiles; i++)
+        empty[i].slot = TXM_SLOT_NONE;
+    view.tiles = empty;
+    ops->sample(&view, 0, &alone, &middle, &nobody, average[0]);
+    txm_texel_average(&both[0], after, average[1]);
+    free(empty);
+    int same = memcmp(average[0], average[1], sizeof average[0]) == 0;
+    if (!same)
+        report("average", v, &alone, &middle, average[1], average[0]);
     for (int way = 1; way < WAYS; way++) {
         for (uint32_t i = 0; i < count && same; i++) {
             const txm_lookup at = {in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i]};

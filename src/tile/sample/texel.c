@@ -31,3 +31,16 @@ void txm_texel_color(const txm_view *view, const txm_texel_place *at, int after,
     txm_texel_decoded(t, txm_texel_codes(t, txm_slot_address(view, t, at->slot), at->level, at->x, at->y), after,
                       decoded, rgba);
 }
+
+/* The average is divided by the scale and multiplied by it as in lookups, which add up codes. */
+void txm_texel_average(const txm_view_texture *t, int after, float rgba[4])
+{
+    const float inverse = 1.0f / t->scale;
+    const txm_rgba codes = txm_rgba_make(t->average[0] * inverse, t->average[1] * inverse, t->average[2] * inverse,
+                                         t->average[3] * inverse);
+    txm_color_store(txm_rgba_quiet(txm_color_scale(t, codes, 1.0f)), rgba);
+    if (!after)
+        return;
+    txm_after(after, rgba, NULL, NULL);
+    txm_color_store(txm_rgba_quiet(txm_rgba_make(rgba[0], rgba[1], rgba[2], rgba[3])), rgba);
+}
