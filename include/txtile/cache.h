@@ -146,7 +146,7 @@ typedef struct txm_cache_options {
     uint32_t stand_in;     /* txm_stand_in_kind */
     uint32_t read_files;   /* 0: tables of files are mapped, and tiles are read (pread) through a descriptor; if a
                               quarter of the process's descriptors is in use for that, tiles of further files are
-                              mapped, too. That adds up to 10 MB to the process, as farms measure it. Not 0: tables
+                              mapped, too. That adds up to 6 MB to the process, as farms measure it. Not 0: tables
                               are read as well. Then a file that is truncated or on a failing disk raises no SIGBUS;
                               but each open file keeps a descriptor, and the tables of a file may take at most
                               64 MiB, which count towards the budget */

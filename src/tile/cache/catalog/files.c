@@ -431,12 +431,12 @@ txm_status txm_file_compared(txm_catalog *k, txm_cache_file *f, bool written, co
 }
 
 /* Releases the mapped pages of all files that were used since the last time. The list is in the order of last use, so
- * these files come first in it. The system maps 64 KB around each page that is read: ALL of them are 10 MB. Mapping
+ * these files come first in it. The system maps 64 KB around each page that is read: ALL of them are 6 MB. Mapping
  * them again takes longer than decoding some tiles, so that tiles are read through a descriptor where the process has
  * one. */
 static void drop_mapped(txm_catalog *k, txm_open_file *used)
 {
-    enum { ALL = 160, OPENING = 8, TABLES = 4, READ = 1, MAPPED = 3 };
+    enum { ALL = 96, OPENING = 8, TABLES = 4, READ = 1, MAPPED = 3 };
     k->own->pieces_mapped +=
         (used->fresh ? OPENING : 0u) + (used->mapped ? 0u : TABLES) + (txm_tx_reads_tiles(used->tx) ? READ : MAPPED);
     used->mapped = true;
