@@ -107,7 +107,7 @@ SLOW       := $(shell grep -l '^\# Slow: ' $(SCRIPTS))
 LONG       := $(filter %/cli_window.sh %/cli_opencl.sh %/cli_stream.sh %/cli_lookups_opencl.sh %/cli_gpu_opencl.sh %/cli_play.sh \
                        %/cli_verdicts.sh %/cli_install.sh %/cli_python.sh %/cli_settings.sh,$(SCRIPTS))
 
-.PHONY: all program check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
+.PHONY: all program check check-slow check-all check-one check-slurm check-farm check-avx512 bench install uninstall clean fuzz FORCE
 .DELETE_ON_ERROR:
 # Intermediate files are kept, so that they need not be built again the next time.
 .SECONDARY:
@@ -233,7 +233,7 @@ check-slow: all
 
 # Everything that this machine can run, for hours: the tests, the campaigns, the packages, real Blenders. Parts that lack
 # something are skipped with a reason.
-CAMPAIGNS := check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-deb check-wheel check-blender fuzz
+CAMPAIGNS := check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-farm check-deb check-wheel check-blender fuzz
 check-all:
 	@failed=; for t in "check THOROUGH=yes" $(CAMPAIGNS) "check-faults FAULT_SECONDS=0"; do \
 	  echo "==== $$t"; $(MAKE) $$t || failed="$$failed $$t;"; \
@@ -250,6 +250,10 @@ check-one: all $(filter $(B)/%,$(ONE)) $(ONE_USES) $(if $(filter %.sh,$(ONE)),$(
 # Runs the Slurm scripts of farm/ on three Slurm nodes on this machine, of which one is switched off: minutes, as root.
 check-slurm: all
 	@tests/run.sh $(B) tests/slurm/check.sh
+
+# Runs the job of farm/openjd with openjd-cli from PyPI: a minute, any user, network.
+check-farm: all
+	@tests/run.sh $(B) tests/openjd/check.sh
 
 # Runs the AVX-512 back-end on an emulated processor, for machines without it: minutes, any user.
 check-avx512: all

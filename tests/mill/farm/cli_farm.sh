@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The scripts for schedulers, as far as they can be tested without one: the Flamenco job type with its compile function,
-# and its tasks, which are run; the Slurm task script with Slurm's programs replaced; OpenCue, Deadline, GNU parallel,
-# make, systemd; all of them with hostile names (farm_names.py). make check-slurm runs the Slurm scripts with a real Slurm.
+# and its tasks, which are run; the Slurm task script with Slurm's programs replaced; OpenCue, Deadline, OpenJD, GNU parallel,
+# make, systemd; all of them with hostile names (farm_names.py). make check-slurm and check-farm run real schedulers.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_STEP
@@ -152,6 +152,36 @@ o = [json.loads(line) for line in sys.stdin]
 print(shlex.join(o[0]["command"]).replace("txmill", sys.argv[1], 1).replace("shot.blend", "scenes/lint.blend"))' "$TXMILL" >opencue.sh
 run bash opencue.sh
 check opencue-command-runs rc_is 0
+bundle() { run "$farm/openjd/bundle.py" --txmill "$TXMILL" --shards 3 "$@"; }
+listed='{f.rsplit("/scenes/")[-1] for f in o[0]["assetReferences"]["inputs"]["filenames"]}'
+bundle --frames 1-3 -o ojd scenes/lint.blend
+check openjd-bundle rc_is 0
+check openjd-files test "$(cd ojd && echo *)" = "asset_references.json manifest.json parameter_values.json parameters.json template.yaml"
+tr -d '\n' <ojd/asset_references.json >references
+check openjd-attachments json references "'lint.blend' in $listed and sum(f.endswith('.tx') for f in $listed) > 0"
+check openjd-outputs json references 'any(d.endswith("/blender_tx") for d in o[0]["assetReferences"]["outputs"]["directories"])'
+run "$TXMILL" restore --root scenes ojd/manifest.json
+check openjd-manifest-is-there rc_is 0
+bundle --root scenes -o ojd scenes/lint.blend
+check openjd-keeps-what-is-there rc_is 2
+for frames in 1-100x '' '1;2' 1--; do
+    bundle --frames="$frames" -o ojd2 scenes/lint.blend
+    check "openjd-frames-'$frames'" rc_is 2
+done
+mkdir ojd3 && cp -r scenes ojd3 && find ojd3 -name '*.png' -delete
+bundle --root ojd3 -o ojd2 ojd3/scenes/lint.blend
+check openjd-missing-image rc_is 3
+check openjd-missing-image-named says "is missing; without it the job would fail"
+mkdir ojd3/other
+bundle --root ojd3/other -o ojd2 ojd3/scenes/lint.blend
+check openjd-outside rc_is 3
+(ulimit -f 1 && bundle --root scenes -o ojd2 scenes/lint.blend; exit $rc)
+rc=$?
+check openjd-full-disk rc_is 4
+printf '#!/bin/sh\nkill -TERM $PPID\nsleep 1\n' >stopping && chmod +x stopping
+bundle --txmill ./stopping --root scenes -o ojd2 scenes/lint.blend
+check openjd-stopped rc_is 143
+check openjd-nothing-half-made test ! -e ojd2 -a -z "$(find . -maxdepth 1 -name '.bundle-*')"
 run "$farm/deadline/submit.sh" -n 4 -l "$work/deadline" -p scenes/lint.blend --preset pbr
 check deadline-jobs rc_is 0
 check deadline-arguments grep -q 'Arguments=<QUOTE>make<QUOTE> <QUOTE>--shard<QUOTE> <QUOTE><STARTFRAME>/4<QUOTE>' deadline/convert.plugin

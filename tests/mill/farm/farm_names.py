@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts for schedulers, and examples/submit_shot.py, with hostile names: farm_names.py REPOSITORY, in an empty folder.
+"""The scripts for schedulers, and examples/submit_shot.py, with hostile names: farm_names.py REPOSITORY [PART...],
+in an empty folder.
 
 txmill and blender are replaced by programs that record their arguments, and schedulers by stand-ins that read what they are
 given as the real ones do; GNU parallel and make are real. For each name, either the programs get exactly this name, or the
@@ -19,6 +20,11 @@ import sys
 import types
 import xml.etree.ElementTree as Et
 from contextlib import redirect_stderr, redirect_stdout
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
 
 REPO, WORK = os.path.abspath(sys.argv[1]), os.getcwdb()
 FARM = os.path.join(REPO, "farm")
@@ -88,6 +94,7 @@ def prepare():
     # Output files that arguments name are created, because scripts look at them.
     recorder = """#!/bin/bash
 file=$(mktemp "$RECORD/${0##*/}.XXXXXX") && printf '%s\\0' "$@" >"$file"
+[ -z "${LOUD:-}" ] || printf 'txmill: progress 37%%\\n%s\\n' "$@"
 while [ $# -gt 1 ]; do case $1 in --log | -o) : >"$2" ;; --) break ;; esac; shift; done
 """
     for name in ("txmill", "blender"):
@@ -312,6 +319,71 @@ def flamenco(all_names):
     check("flamenco", wrong)
 
 
+# ---- Open Job Description ----------------------------------------------------------------------------------------------
+def run_job(bundle):
+    """Runs a bundle as the runner does: values take the places of {{names}}, once, and no shell sees a command. Gives all lines
+    that the runner would obey. OPENJD names a real runner instead."""
+    if os.environ.get("OPENJD"):
+        done = run([os.environ["OPENJD"], "run", bundle + "/template.yaml", "-p", "file://" + bundle + "/parameters.json"], env={b"LOUD": b"yes"})
+        obeyed = re.findall("(?:\t|\r)(openjd_[^\n]*)", done.stdout.decode("utf-8", "replace"))
+        return done.returncode, obeyed + re.findall("not supported|Unsupported|Failed to parse[^\n]*", done.stdout.decode("utf-8", "replace"))
+    with open(bundle + "/template.yaml", encoding="utf-8") as file:
+        template = yaml.safe_load(file)
+    with open(bundle + "/parameter_values.json", encoding="utf-8") as file:
+        values = {"Param." + p["name"]: str(p["value"]) for p in json.load(file)["parameterValues"]}
+    with open(bundle + "/parameters.json", encoding="utf-8") as file:
+        assert values == {"Param." + name: str(value) for name, value in json.load(file).items()}
+    names = {"Param." + p["name"] for p in template["parameterDefinitions"]}
+    assert set(values) == names and all(len(v) <= 1024 for v in values.values()), (set(values) ^ names)
+    variables, obeyed, steps = {b"LOUD": b"yes"}, [], template["steps"]
+    actions = [(e, "onEnter", {}) for e in template["jobEnvironments"]]
+    for step in steps:
+        parameter = step["parameterSpace"]["taskParameterDefinitions"][0]
+        actions += [(e, "onEnter", {}) for e in step.get("stepEnvironments", [])]
+        actions += [(step, "onRun", {"Task.Param." + parameter["name"]: "1"})]
+    for owner, event, more in actions:
+        variables.update({k.encode(): v.encode() for k, v in owner.get("variables", {}).items()})
+        action = owner["script"]["actions"][event]
+        words = [re.sub(r"{{\s*([\w.]+)\s*}}", lambda m, more=more: {**values, **more}[m[1]], w) for w in [action["command"]] + action["args"]]
+        done = run(words, env=variables)
+        obeyed += re.findall("^openjd_.*", re.sub("\r\n?", "\n", done.stdout.decode("utf-8", "replace")), re.M)
+        if done.returncode:
+            return done.returncode, obeyed
+    return 0, obeyed
+
+
+def openjd(all_names):
+    wrong, processed, there = [], 0, os.fsdecode(WORK) + "/bin/"
+    chosen = all_names[::12] + [
+        b"a\nopenjd_fail: x\ny", b"a\ropenjd_env: A=b", b"\n openjd_env A", b"{{Param.Txmill}}", b"}}{{", b"\xff", b"x/" * 600]
+    for number, name in enumerate(chosen):
+        bundle, path, output = "job%d" % number, os.path.abspath(WORK + b"/" + name), os.path.abspath(WORK + b"/out" + name[:80])
+        result = run([sys.executable, FARM + "/openjd/bundle.py", "--shards", "1", "--txmill", there + "txmill", "--worker-txmill",
+                      there + "txmill", "--blender", there + "blender", b"--output=" + output, "--logs=logs", "-o", bundle, "--", name])
+        listed = recorded()
+        if result.returncode:
+            if is_utf8(name) and len(path) < 1000 or os.path.exists(bundle):
+                wrong.append("%r: refused" % name)
+            expect_refusal(wrong, name, result, listed)
+            continue
+        processed += 1
+        code, obeyed = run_job(bundle)
+        calls = [c[0:1] + c[1 + (c[0] == b"--background"):] for c in recorded(b"*")]
+        manifest = WORK + b"/" + bundle.encode() + b"/manifest.json"
+        braces = output.replace(b"{", b"{{").replace(b"}", b"}}")
+        good = [[b"--background", b"--render-output", braces + b"/####", b"--render-format", b"PNG", b"--render-frame", b"1"], [b"make", path],
+                [b"refresh", path], [b"restore", manifest]]
+        if code or set(obeyed) != {"openjd_progress: 37"}:
+            wrong.append("%r: exit code %d, commands %r" % (name, code, set(obeyed)))
+        elif sorted(c if c[0] == b"--background" else [c[0]] + operands(c) for c in calls) != good:
+            wrong.append("%r: %r" % (name, calls))
+        elif [operands(c) for c in listed] != [[path], [path]]:
+            wrong.append("%r: listed %r" % (name, listed))
+    if processed < len(chosen) // 2:
+        wrong.append("only %d names can be processed" % processed)
+    check("openjd", wrong)
+
+
 # ---- make, and the example -------------------------------------------------------------------------------------------
 def make(all_names):
     wrong, plain = [], [n for n in all_names if not re.search(rb"\s", n) and b"/" not in n]
@@ -380,16 +452,14 @@ def is_utf8(name):
 def main():
     all_names = names(60)
     prepare()
-    slurm(all_names)
-    deadline(all_names)
-    opencue(all_names)
-    make(all_names)
-    example(all_names)
-    for program, part in (("node", flamenco), ("parallel", gnu_parallel)):
-        if shutil.which(program):
+    has = {flamenco: shutil.which("node"), gnu_parallel: shutil.which("parallel"), openjd: yaml or os.environ.get("OPENJD")}
+    for part in (slurm, deadline, opencue, openjd, make, example, flamenco, gnu_parallel):
+        if sys.argv[2:] and part.__name__ not in sys.argv[2:]:
+            continue
+        if has.get(part, True):
             part(all_names)
         else:
-            print("skip %s (it is not installed)" % program)
+            print("skip %s (node, GNU parallel or python3-yaml is not installed)" % part.__name__)
     sys.exit(failures != 0)
 
 
