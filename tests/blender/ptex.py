@@ -132,6 +132,7 @@ def main():
     asset(txmill, folder, "bytes, PLY", "u8", "ply", "sRGB", ["--seed", "2"])
     asset(txmill, folder, "words", "u16", "obj", "Non-Color", ["--channels", "1"])
     asset(txmill, folder, "half", "half", "obj", "Linear Rec.709", ["--seed", "3"])
+    asset(txmill, folder, "subfaces", "u8", "ply", "sRGB", ["--seed", "6", "--cut", "3"])
     asset(txmill, folder, "floats", "float", "ply", "Linear Rec.709", ["--flat"])
     pages = asset(txmill, folder, "many pages", "u8", "obj", "sRGB", ["--columns", "24", "--rows", "24", "--seed", "4"],
                   ["--page-size", "192", "--padding", "4"])

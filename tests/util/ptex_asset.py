@@ -4,10 +4,12 @@
 texels are one smooth picture over the sheet.
 
     ptex_asset.py FOLDER/NAME [--columns N] [--rows N] [--sizes 3,4,5] [--type u8|u16|half|float] [--channels N] [--alpha]
-                  [--flat] [--blocks N] [--seed N] [--square] [--meta whole|index|minus|corners|count|nan|type|lacks]
+                  [--flat] [--blocks N] [--seed N] [--square] [--cut N]
+                  [--meta whole|index|minus|corners|count|nan|type|lacks]
 
 --sizes are log2 of texels a side; with --square both sides are the same. --blocks N: only N different blocks of texels, for files of
-a million faces. Positions and texels do not depend on each other: the mesh is z = 0 with --flat. --meta: the mesh is in the
+a million faces. Positions and texels do not depend on each other: the mesh is z = 0 with --flat. --cut N: every Nth quad of the sheet is two
+triangles, each of three subfaces. --meta: the mesh is in the
 metadata, too, whole or with this damage."""
 import argparse
 import math
@@ -27,6 +29,7 @@ args.add_argument("--flat", action="store_true")
 args.add_argument("--square", action="store_true")
 args.add_argument("--blocks", type=int, default=0)
 args.add_argument("--seed", type=int, default=1)
+args.add_argument("--cut", type=int, default=0)
 args.add_argument("--meta", choices=("whole", "index", "minus", "corners", "count", "nan", "type", "lacks"))
 args = args.parse_args()
 random.seed(args.seed)
@@ -43,17 +46,16 @@ def value(x, y, channel):
     return 0.5 + 0.4 * math.sin((5 + 3 * channel) * x + 4 * channel) * math.cos((6 - channel) * y + channel)
 
 
-def canonical(turn, u, v):
-    return ((u, v), (1 - v, u), (1 - u, 1 - v), (v, 1 - u))[turn]
-
-
-def block(i, j, turn, u_log2, v_log2):
+def block(corners_on_sheet, u_log2, v_log2):
+    """Texels of a face whose corners are at these places of the sheet."""
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = corners_on_sheet
     planes = []
     for c in range(args.channels):
         for y in range(1 << v_log2):
             for x in range(1 << u_log2):
-                s, t = canonical(turn, (x + 0.5) / (1 << u_log2), (y + 0.5) / (1 << v_log2))
-                f = value((i + s) / COLUMNS, (j + t) / ROWS, c)
+                u, v = (x + 0.5) / (1 << u_log2), (y + 0.5) / (1 << v_log2)
+                k = ((1 - u) * (1 - v), u * (1 - v), u * v, (1 - u) * v)
+                f = value((k[0] * ax + k[1] * bx + k[2] * cx + k[3] * dx) / COLUMNS, (k[0] * ay + k[1] * by + k[2] * cy + k[3] * dy) / ROWS, c)
                 planes.append(int(f * ONE + 0.5) if TYPE < 2 else f)
     data = struct.pack("<%d%s" % (len(planes), CODE), *planes)
     mean = [sum(planes[c << (u_log2 + v_log2):(c + 1) << (u_log2 + v_log2)]) / (1 << (u_log2 + v_log2)) for c in range(args.channels)]
@@ -66,31 +68,56 @@ shapes = []
 for _ in turns:
     u = random.choice(sizes)
     shapes.append((u, u if args.square else random.choice(sizes)))
+polygons, firsts, opposite, faces = [], [], {}, 0
+for cell, turn in enumerate(turns):
+    i, j = cell % COLUMNS, cell // COLUMNS
+    around = ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))
+    around = tuple(around[(turn + k) % 4] for k in range(4))
+    is_cut = args.cut and cell % args.cut == args.cut - 1
+    for corners in ((around[:3], around[2:] + around[:1]) if is_cut else (around,)):
+        for e in range(len(corners)):
+            opposite[corners[e], corners[(e + 1) % len(corners)]] = len(polygons), e
+        polygons.append((cell, corners))
+        firsts.append(faces)
+        faces += 3 if is_cut else 1
+
+
+def beyond(corners, e, end):
+    """The face over the first half of an edge, or the second one, and that face's edge."""
+    p, j = opposite.get((corners[(e + 1) % len(corners)], corners[e]), (None, 0))
+    if p is None:
+        return -1, 0
+    sides = len(polygons[p][1])
+    return (firsts[p], j) if sides == 4 else (firsts[p] + j, 0) if end else (firsts[p] + (j + 1) % sides, 3)
+
+
+def middle(*places):
+    return tuple(sum(c) / len(places) for c in zip(*places))
+
+
 kept = {}
 infos, pixels, words, blocks = [], [], [], []
-for face, (turn, (u_log2, v_log2)) in enumerate(zip(turns, shapes)):
-    i, j = face % COLUMNS, face // COLUMNS
-    key = (face % args.blocks, u_log2, v_log2) if args.blocks else None
-    if key in kept:
-        data, pixel = kept[key]
-    else:
-        data, pixel = block(i, j, turn, u_log2, v_log2)
-        if key:
-            kept[key] = data, pixel
-    neighbours, edges = [], 0
-    for e in range(4):
-        k = (e + turn) % 4
-        at = (i + (0, 1, 0, -1)[k], j + (-1, 0, 1, 0)[k])
-        if 0 <= at[0] < COLUMNS and 0 <= at[1] < ROWS:
-            other = at[1] * COLUMNS + at[0]
-            neighbours.append(other)
-            edges |= (k + 2 - turns[other]) % 4 << 2 * e
+for (cell, corners), first in zip(polygons, firsts):
+    n, centre = len(corners), middle(*corners)
+    for k in range(1 if n == 4 else n):
+        if n == 4:
+            places, flags, log2 = corners, 0, shapes[cell]
+            around = [beyond(corners, e, False) for e in range(4)]
         else:
-            neighbours.append(-1)
-    infos.append(struct.pack("<bbBB4i", u_log2, v_log2, edges, 0, *neighbours))
-    pixels.append(pixel)
-    words.append(struct.pack("<I", len(data) | 1 << 30))
-    blocks.append(data)
+            places = corners[k], middle(corners[k], corners[(k + 1) % n]), centre, middle(corners[k], corners[k - 1])
+            flags, log2 = 8, (shapes[cell][0] - 1, shapes[cell][0] - 1)
+            around = [beyond(corners, k, False), (first + (k + 1) % n, 2), (first + (k - 1) % n, 1), beyond(corners, (k - 1) % n, True)]
+        key = (len(infos) % args.blocks, *log2) if args.blocks else None
+        if key not in kept:
+            kept[key] = block(places, *log2)
+        data, pixel = kept[key]
+        edges = sum(a[1] << 2 * e for e, a in enumerate(around))
+        infos.append(struct.pack("<bbBB4i", *log2, edges, flags, *[a[0] for a in around]))
+        pixels.append(pixel)
+        words.append(struct.pack("<I", len(data) | 1 << 30))
+        blocks.append(data)
+        if not args.blocks:
+            kept.clear()
 info = zlib.compress(b"".join(infos), 1)
 constants = zlib.compress(b"".join(pixels), 1)
 level_head = zlib.compress(b"".join(words), 1)
@@ -103,18 +130,15 @@ def vertex(i, j):
 
 
 vertices = [vertex(i, j) for j in range(ROWS + 1) for i in range(COLUMNS + 1)]
-corners = []
-for face, turn in enumerate(turns):
-    i, j = face % COLUMNS, face // COLUMNS
-    first = j * (COLUMNS + 1) + i
-    around = (first, first + 1, first + COLUMNS + 2, first + COLUMNS + 1)
-    corners.append([around[(turn + k) % 4] for k in range(4)])
+corners = [[j * (COLUMNS + 1) + i for i, j in around] for _, around in polygons]
+
+
 def record(key, kind, data):
     return struct.pack("<B", len(key) + 1) + key + struct.pack("<BBI", 0, kind, len(data)) + data
 
 
 def mesh_records():
-    counts, indices, positions = [4] * len(corners), [c for four in corners for c in four], [x for v in vertices for x in v]
+    counts, indices, positions = [len(c) for c in corners], [v for c in corners for v in c], [x for v in vertices for x in v]
     if args.meta in ("index", "minus"):
         indices[5] = len(vertices) if args.meta == "index" else -1
     if args.meta in ("corners", "count"):
@@ -130,18 +154,18 @@ records = mesh_records() if args.meta else b""
 meta = zlib.compress(records) if records else b""
 with open(args.name + ".ptx", "wb") as out:
     out.write(struct.pack("<4sIIIiHHIIIIIIQII", b"Ptex", 1, 1, TYPE, args.channels - 1 if args.alpha else -1, args.channels, 1,
-                          len(turns), 40, len(info), len(constants), 16, 4, level_data, len(meta), len(records)))
+                          len(infos), 40, len(info), len(constants), 16, 4, level_data, len(meta), len(records)))
     out.write(struct.pack("<HHHHIIQQQ", 0, 0, 0, 0, 0, 0, 0, 0, 0))
-    out.write(info + constants + struct.pack("<QII", level_data, len(level_head), len(turns)) + level_head)
+    out.write(info + constants + struct.pack("<QII", level_data, len(level_head), len(infos)) + level_head)
     for data in blocks:
         out.write(data)
     out.write(meta + bytes(8) if meta else b"")
 with open(args.name + ".obj", "w", encoding="ascii") as out:
     out.write("# a sheet\no sheet\n")
     out.writelines("v %.9g %.9g %.9g\n" % v for v in vertices)
-    out.writelines("f %d %d %d %d\n" % tuple(c + 1 for c in four) for four in corners)
+    out.writelines("f %s\n" % " ".join(str(v + 1) for v in around) for around in corners)
 with open(args.name + ".ply", "wb") as out:
     out.write(b"ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty float x\nproperty float y\nproperty float z\n"
               b"element face %d\nproperty list uchar int vertex_indices\nend_header\n" % (len(vertices), len(corners)))
     out.write(b"".join(struct.pack("<3f", *v) for v in vertices))
-    out.write(b"".join(struct.pack("<B4i", 4, *four) for four in corners))
+    out.write(b"".join(struct.pack("<B%di" % len(around), len(around), *around) for around in corners))

@@ -36,6 +36,12 @@ txm make wide.ptx --mesh wide.ply -c Non-Color
 check other-colour-space prints "wide.1001.exr: created"
 check other-colour-space-keeps-pages test "$(find blender_tx -name 'wide.1001*' | wc -l)" = 2
 
+# Every third quad is two triangles, which Ptex divides into three subfaces each.
+asset parts --cut 3 --meta whole
+txm make parts.ptx --mesh parts.ply --json
+check parts json out 'o[0]["polygons"] == 85 and o[0]["faces"] == 169'
+check parts-mesh grep -aq '^element face 169$' parts.uv.ply
+
 # ---- the mesh in the file's own metadata ------------------------------------------------------------------------------
 
 asset told --meta whole
