@@ -293,7 +293,7 @@ install: all $(B)/install/txmill
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/txmill $(foreach l,txmill txtile,$(DESTDIR)$(LIBDIR)/lib$(l).a \
 	  $(DESTDIR)$(LIBDIR)/lib$(l).so* $(addprefix $(DESTDIR)$(LIBDIR)/pkgconfig/,$(l).pc $(l)-static.pc)) \
-	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(TILE_API) $(MILL_API)))
+	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(TILE_API) $(MILL_API)) txtile/kernel.h)
 	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(LIBDIR)/cmake/txmill $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(DATADIR)/page.html $(DESTDIR)$(DATADIR)/schema.awk $(DESTDIR)$(PYTHONDIR)/txmill
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 

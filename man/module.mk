@@ -66,7 +66,7 @@ install-docs: all
 	  install -m 644 $(B)/docs/manual/images/* $(DESTDIR)$(DOCDIR)/manual/images/; fi
 	install -m 644 $(SCHEMAS) $(DESTDIR)$(DOCDIR)/
 	sed 's|](\.\./examples/|](examples/|' docs/texture-cache.md >$(DESTDIR)$(DOCDIR)/texture-cache.md
-	install -m 644 examples/*.c examples/*.cpp examples/*.h examples/*.py $(DESTDIR)$(DOCDIR)/examples/
+	install -m 644 examples/*.c examples/*.cpp examples/*.cu examples/*.h examples/*.py $(DESTDIR)$(DOCDIR)/examples/
 	install -m 644 $(B)/completion/txmill.bash $(DESTDIR)$(BASHCOMPDIR)/txmill
 	install -m 644 $(B)/completion/_txmill $(DESTDIR)$(ZSHCOMPDIR)/_txmill
 	install -m 644 $(B)/completion/txmill.fish $(DESTDIR)$(FISHCOMPDIR)/txmill.fish

@@ -115,6 +115,56 @@ typedef struct txm_device_batch {
 TXM_API txm_status txm_device_submit(txm_device *device, const txm_device_batch *batch, txm_device_launch **launch,
                                      txm_error *err);
 
+/* ---- lookups that stay on the device ----
+ *
+ * Two kinds of launches leave lookups and colours in memory of the device. txm_device_submit_arrays looks up arrays
+ * that kernels of the caller have written. txm_device_begin lends the view to kernels of the caller, which look up
+ * themselves with the functions of kernel.h. Both are collected with txm_device_collect, and neither copies anything
+ * per lookup; only changes of the page table, tiles and requests travel. Base textures of UDIM sets (txm_cache_udim)
+ * are not used: lookups are in the tiles of the set. */
+
+/* What programs of the driver's own need in order to share memory and order with the device. CUDA: `queue` is a
+ * cudaStream_t of the primary context, and memory a device pointer. OpenCL: a cl_context, a cl_device_id and an
+ * in-order cl_command_queue, and memory a cl_mem of that context. Commands that the caller queues there run in order
+ * with those of launches. All are valid until the device is closed. */
+typedef struct txm_device_handles {
+    void *context, *device, *queue;
+} txm_device_handles;
+
+TXM_API void txm_device_handles_of(const txm_device *device, txm_device_handles *handles);
+
+/* Arrays of `count` elements in memory of the device, each at an offset in bytes that is a multiple of 4. They belong
+ * to the caller and must stay until the launch is collected. */
+typedef struct txm_device_arrays {
+    size_t struct_size; /* sizeof(txm_device_arrays) */
+    size_t count;
+    const txm_sampler *samplers; /* in the machine's memory, and copied; each has passed txm_sampler_check */
+    uint32_t sampler_count;
+    bool again;    /* only lookups whose answer is TXM_LOOKUP_MISS are looked up */
+    void *queries; /* txm_device_query; the numbers of samplers are below sampler_count */
+    void *answers; /* txm_device_answer */
+    void *slopes;  /* txm_device_slopes; NULL: none */
+    uint64_t queries_at, answers_at, slopes_at;
+} txm_device_arrays;
+
+/* Begins a launch, like txm_device_submit. USAGE also for arrays that are not as described. */
+TXM_API txm_status txm_device_submit_arrays(txm_device *device, const txm_device_arrays *arrays,
+                                            txm_device_launch **launch, txm_error *err);
+
+/* What kernels of the caller need to look up in a view; `args` is passed by value. */
+typedef struct txm_device_scope {
+    void *table, *near_tiles, *far_tiles, *notes; /* memory of the device; far_tiles may be NULL */
+    txm_device_args args;
+} txm_device_scope;
+
+/* Begins a launch for kernels of the caller, which must be queued in the device's queue before the launch is collected.
+ * `lookups` is about how many they will make, from which the size of the list of requests follows. Errors as those of
+ * txm_device_submit. */
+TXM_API txm_status txm_device_begin(txm_device *device, size_t lookups, txm_device_scope *scope,
+                                    txm_device_launch **launch, txm_error *err);
+
+/* ---- all launches ---- */
+
 /* Waits for a launch, fills in the arrays of its batch and passes the tiles that it missed to the cache. *missed is the
  * number of lookups without a colour; *ticket is that of txm_cache_viewer_process, or NULL if nothing was missed. Sets
  * *launch to NULL. DEVICE: the device was lost, and all of its lookups count as missed; NO_MEMORY: the cache took none

@@ -286,6 +286,48 @@ typedef struct txm_lookup_state {
     uint32_t asked, rejected, full;
 } txm_lookup_state;
 
+/* ---- on devices ------------------------------------------------------------------------------------------------
+ *
+ * What device.h and kernels of renderers (kernel.h) share. */
+
+/* A lookup: its texture as in the view, the index of its sampler, and its random state or number (txm_chance). */
+typedef struct txm_device_query {
+    txm_lookup at;
+    uint32_t texture, sampler, random;
+} txm_device_query;
+
+/* Its colour, its random state afterwards, and its txm_lookup_result. Of a lookup that missed, only the colour (as the
+ * sampler's on_miss says) and the result count. */
+typedef struct txm_device_answer {
+    float color[4];
+    uint32_t random, result;
+} txm_device_answer;
+
+/* The derivatives of the colour by u and by v. */
+typedef struct txm_device_slopes {
+    float du[4], dv[4];
+} txm_device_slopes;
+
+/* What a launch passes to kernels by value. The members are not for callers: they may change with each release. */
+typedef struct txm_device_args {
+    uint32_t count, texture_count;
+    /* The table holds textures, then these, counted in words of 32 bits. */
+    uint32_t udims_at, leaves_at, slots_at;
+    uint32_t queries_at, answers_at, slopes_at; /* words of their memories */
+    uint32_t lists_at;                          /* words of the notes */
+    uint32_t with_slopes;
+    uint32_t again;    /* 1: only lookups whose answer is a miss */
+    uint32_t capacity; /* size of the list of requests */
+    uint32_t near_units;
+    uint32_t launch, round, rejection;
+    uint32_t stand_ins; /* 1: a coarser tile that would stand in for a missing one is requested as well */
+    uint32_t bins;      /* bits of the bins that lookups of the launch may be in, the rest included */
+    uint32_t sorted;    /* 1: each bin has a list; 0: only the rest has, because there is at most one other bin */
+    uint32_t reserved[5];
+} txm_device_args;
+
+/* ---- functions of the processor ---- */
+
 #ifndef __OPENCL_VERSION__
 /* One lookup. `how` must pass txm_sampler_check. */
 TXM_API txm_lookup_result txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,

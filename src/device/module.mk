@@ -12,6 +12,13 @@ DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*
                   include/txtile/pixel.h include/txtile/sampler.h include/txtile/status.h
 device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) $(COMPLETE) $(filter %.o %.a,$^)
 
+# ---- kernels of other programs
+KERNEL_HEADER := $(B)/gen/include/txtile/kernel.h
+all: $(KERNEL_HEADER)
+$(KERNEL_HEADER): src/device/lookup/kernel.h scripts/one-header.awk $(DEVICE_HEADERS)
+	@mkdir -p $(@D)
+	LC_ALL=C awk -f scripts/one-header.awk $< > $@.part && mv $@.part $@
+
 # ---- CUDA
 # Machine code for Turing to Hopper, as far as this nvcc supports them, and code that drivers translate for newer
 # devices.
@@ -75,6 +82,7 @@ $(B)/txmill-opencl-probe: $(B)/src/device/opencl/probe.o $(OPENCL_OBJ) $(DEVICE_
 .PHONY: install-device
 install: install-device
 install-device: all
+	install -D -m 644 $(KERNEL_HEADER) $(DESTDIR)$(INCLUDEDIR)/txtile/kernel.h
 	for f in txmill-cuda.so txmill-opencl.so txmill-opencl-probe; do \
 	  [ ! -e $(B)/$$f ] || install -D -m 755 $(B)/$$f $(DESTDIR)$(MODULEDIR)/$$f || exit; done
 

@@ -6,6 +6,7 @@
 # Slow: 30 s of nvcc
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+build=${TXM_BUILD:-$repo/build}
 nvcc=${NVCC:-nvcc}
 if ! command -v "$nvcc" >/dev/null; then
     skip cuda-code "nvcc is not installed"
@@ -36,6 +37,12 @@ for part in lookup:src/device/lookup/program.c ray:tests/device/ray_device.cu; d
     exact "$name-" "$name.ptx"
     check "$name-has-roots" grep -q 'sqrt\.rn\.f32' "$name.ptx"
 done
+# A renderer's own kernel, with the header that the build makes.
+# shellcheck disable=SC2086
+run "$nvcc" $flags -I"$repo/include" -I"$build/gen/include" -arch=compute_75 -ptx "$repo/examples/kernel_cuda.cu" -o kernel.ptx
+check kernel-compiles rc_is 0
+check kernel-quiet test ! -s err
+exact kernel- kernel.ptx
 # Half of a multiprocessor's threads, of 64 registers each, are at work in the lookups of the usual kinds.
 for arch in 75 90; do
     run "$nvcc" -arch=sm_$arch -cubin -Xptxas -v lookup.ptx -o lookup.cubin

@@ -223,6 +223,12 @@ void txm_rt_stream_free(txm_rt_stream where)
     free(where);
 }
 
+void txm_rt_handles(txm_rt_stream s, void *handles[3])
+{
+    handles[0] = handles[1] = NULL;
+    handles[2] = s;
+}
+
 int txm_rt_event_new(txm_rt_event *out)
 {
     return (*out = calloc(1, sizeof(event))) ? 0 : OUT_OF_MEMORY;

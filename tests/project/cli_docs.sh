@@ -137,7 +137,7 @@ for h in $(grep -l '^#define TX' "$repo"/include/*/*.h); do # older names of hea
         grep -qE "^\.It In (.* In )?$name( |\$)" "$build/man/txtile.3" "$build/man/txmill.3"
 done
 run sh -c "grep -ohE 'txm_[a-z0-9_]+|TXM_[A-Z_]+' '$build'/man/*.3 | sort -u | while read -r n; do
-    grep -rqw \"\$n\" '$repo/include' || echo \"\$n\"; done"
+    grep -rqw \"\$n\" '$repo/include' '$build/gen/include' || echo \"\$n\"; done"
 check section-3-names-what-is-there test ! -s out
 
 # ---- completion ------------------------------------------------------------------------------------------------------

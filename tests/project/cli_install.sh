@@ -54,7 +54,7 @@ fi
 python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-packages
 for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/libtxtile.a lib/libtxtile.so.0 \
     lib/pkgconfig/txmill.pc lib/pkgconfig/txmill-static.pc lib/pkgconfig/txtile.pc lib/pkgconfig/txtile-static.pc lib/cmake/txmill/txmill-config.cmake \
-    include/txtile/cache.hpp lib/txmill/txmill-oiio.so \
+    include/txtile/cache.hpp include/txtile/kernel.h lib/txmill/txmill-oiio.so \
     include/txmill/convert.h include/txtile/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
     share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/man/man3/txtile.3 \
     share/man/man3/txmill.3 share/doc/txmill/texture-cache.md share/doc/txmill/examples/renderer.c share/bash-completion/completions/txmill \

@@ -142,6 +142,12 @@ void txm_rt_stream_free(txm_rt_stream stream)
     (void)settled(cudaStreamDestroy((cudaStream_t)stream));
 }
 
+void txm_rt_handles(txm_rt_stream stream, void *handles[3])
+{
+    handles[0] = handles[1] = NULL;
+    handles[2] = stream;
+}
+
 /* Waiting threads sleep, so their processors can compress tiles meanwhile. */
 int txm_rt_event_new(txm_rt_event *event)
 {

@@ -7,20 +7,25 @@
 #include "device/lookup/kernels_lookup.h"
 #include "device/runtime/entry.h"
 
-TXM_ENTRY(lookup, txm_device_lookup, 64)
+#define TXM_LOOKUP_MEMORIES const txm_device_memories m = {m0, m1, m2, m3, m4, m5, m6, m7}
+
+TXM_ENTRY(lookup, txm_device_args, 64)
 {
-    txm_device_lookup_body(TXM_ARGS, m0, m1, m2, m3, m4, m5, TXM_ID(0));
+    TXM_LOOKUP_MEMORIES;
+    txm_device_lookup_body(TXM_ARGS, &m, TXM_ID(0));
 }
 
-TXM_ENTRY(bin, txm_device_lookup, 64)
+TXM_ENTRY(bin, txm_device_args, 64)
 {
-    txm_device_bin_body(TXM_ARGS, m0, m3, m4, m5, TXM_ID(0));
+    TXM_LOOKUP_MEMORIES;
+    txm_device_bin_body(TXM_ARGS, &m, TXM_ID(0));
 }
 
 #define TXM_QUICK_ENTRY(name, bin, linear, type)                                                                       \
-    TXM_DENSE_ENTRY(name, txm_device_lookup, 64, 16)                                                                   \
+    TXM_DENSE_ENTRY(name, txm_device_args, 64, 16)                                                                     \
     {                                                                                                                  \
-        txm_device_quick_body(TXM_ARGS, m0, m1, m2, m3, m4, m5, (bin) + (type), linear, type, TXM_ID(0));              \
+        TXM_LOOKUP_MEMORIES;                                                                                           \
+        txm_device_quick_body(TXM_ARGS, &m, (bin) + (type), linear, type, TXM_ID(0));                                  \
     }
 TXM_QUICK_ENTRY(linear_u8, TXM_BIN_LINEAR, 1, TXM_TYPE_U8)
 TXM_QUICK_ENTRY(linear_u16, TXM_BIN_LINEAR, 1, TXM_TYPE_U16)

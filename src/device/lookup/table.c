@@ -18,10 +18,10 @@ static int place(const txm_device_place *args, void *const memories[TXM_DEVICE_P
     return launch(TXM_LOOKUP_PLACE, rows, memories, TXM_DEVICE_PLACE_MEMORIES, args, sizeof *args, stream);
 }
 
-static int lookup(const txm_device_lookup *args, void *const memories[TXM_DEVICE_LOOKUP_MEMORIES], void *stream)
+static int lookup(const txm_device_args *args, void *const memories[TXM_MEMORIES], void *stream)
 {
     const uint64_t rows = (args->count + TXM_DEVICE_ROW - 1ull) / TXM_DEVICE_ROW;
-    const uint32_t count = TXM_DEVICE_LOOKUP_MEMORIES;
+    const uint32_t count = TXM_MEMORIES;
     int code = args->sorted ? launch(TXM_LOOKUP_BIN, rows, memories, count, args, sizeof *args, stream) : 0;
     for (uint32_t bin = 1; !code && bin < TXM_BINS; bin++)
         if (args->bins >> bin & 1)
@@ -30,7 +30,7 @@ static int lookup(const txm_device_lookup *args, void *const memories[TXM_DEVICE
 }
 
 const txm_device_lookups txm_lookup_table = {.abi = TXM_DEVICE_LOOKUPS_ABI,
-                                             .look_bytes = sizeof(txm_device_lookup),
+                                             .args_bytes = sizeof(txm_device_args),
                                              .place_bytes = sizeof(txm_device_place),
                                              .texture_bytes = sizeof(txm_view_texture),
                                              .text = txm_rt_text,
@@ -43,6 +43,8 @@ const txm_device_lookups txm_lookup_table = {.abi = TXM_DEVICE_LOOKUPS_ABI,
                                              .free_pinned = txm_rt_free_pinned,
                                              .stream_new = txm_rt_stream_new,
                                              .stream_free = txm_rt_stream_free,
+                                             .follow = txm_rt_follow,
+                                             .handles = txm_rt_handles,
                                              .event_new = txm_rt_event_new,
                                              .event_free = txm_rt_event_free,
                                              .record = txm_rt_record,

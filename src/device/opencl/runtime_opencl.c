@@ -298,6 +298,14 @@ void txm_rt_stream_free(txm_rt_stream stream)
     free(s);
 }
 
+void txm_rt_handles(txm_rt_stream stream, void *handles[3])
+{
+    ocl_stream *s = stream;
+    handles[0] = s->device->context;
+    handles[1] = s->device->id;
+    handles[2] = s->queue;
+}
+
 /* Adds a marker after all pending commands. */
 static int mark(ocl_stream *s, cl_event *out)
 {

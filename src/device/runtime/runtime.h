@@ -50,6 +50,9 @@ void txm_rt_free_pinned(void *memory);
 
 int txm_rt_stream_new(txm_rt_stream *stream);
 void txm_rt_stream_free(txm_rt_stream stream); /* waits for queued work; NULL-safe */
+/* What programs of the driver's own need to queue work of theirs in the stream: context, device and queue, each NULL if
+ * the runtime has none. */
+void txm_rt_handles(txm_rt_stream stream, void *handles[3]);
 int txm_rt_event_new(txm_rt_event *event);
 void txm_rt_event_free(txm_rt_event event); /* NULL-safe */
 int txm_rt_record(txm_rt_event event, txm_rt_stream stream);
@@ -67,7 +70,7 @@ int txm_rt_copy(txm_rt_memory to, uint64_t to_at, txm_rt_memory from, uint64_t f
 
 /* ---- kernels ---------------------------------------------------------------------------------------------------- */
 
-enum { TXM_RT_MEMORIES = 6, TXM_RT_MAX_ARGS_BYTES = 768 };
+enum { TXM_RT_MEMORIES = 8, TXM_RT_MAX_ARGS_BYTES = 768 };
 
 typedef struct txm_rt_kernel {
     const char *name;

@@ -36,8 +36,15 @@
     FIXED(txm_compact, 8) \
     FIXED(txm_compression, 8) \
     FIXED(txm_cone, 8) \
+    FIXED(txm_device_answer, 24) \
+    FIXED(txm_device_args, 96) \
+    SIZED(txm_device_arrays) \
     FIXED(txm_device_batch, 104) \
+    FIXED(txm_device_handles, 24) \
     SIZED(txm_device_options) \
+    FIXED(txm_device_query, 36) \
+    FIXED(txm_device_scope, 128) \
+    FIXED(txm_device_slopes, 32) \
     FIXED(txm_device_stats, 216) \
     FIXED(txm_error, 2056) \
     FIXED(txm_explanation, 55584) \

@@ -87,10 +87,12 @@ txm_status txm_device_open(txm_cache *cache, const char *name, const txm_device_
         status = near_memory(d, &found, err);
     if (status == TXM_OK)
         status = txm_device_check(d, d->call->stream_new(&d->stream), "stream", err);
+    if (status == TXM_OK)
+        status = txm_device_check(d, d->call->stream_new(&d->copies_stream), "stream", err);
     for (int i = 0; status == TXM_OK && i < TXM_DEVICE_LAUNCHES; i++) {
         txm_device_launch *l = &d->launches[i];
         l->device = d;
-        for (int k = 0; status == TXM_OK && k < 4; k++)
+        for (int k = 0; status == TXM_OK && k < 5; k++)
             status = txm_device_check(d, d->call->event_new(&l->events[k]), "event", err);
     }
     if (status)
@@ -114,18 +116,20 @@ static void free_launch(txm_device_launch *l)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->items);
     free(l->textures);
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 5; k++)
         if (l->events[k])
             d->call->event_free(l->events[k]);
 }
 
-/* The stream is freed first: this waits for work that is under way and still uses everything else. */
+/* The streams are freed first: this waits for work that is under way and still uses everything else. */
 void txm_device_close(txm_device **device)
 {
     txm_device *d = device ? *device : NULL;
     if (!d)
         return;
     d->call->use(d->index);
+    if (d->copies_stream)
+        d->call->stream_free(d->copies_stream);
     if (d->stream)
         d->call->stream_free(d->stream);
     for (int i = 0; i < TXM_DEVICE_LAUNCHES; i++)
@@ -140,6 +144,13 @@ void txm_device_close(txm_device **device)
     free(d->wanted.items);
     free(d);
     *device = NULL;
+}
+
+void txm_device_handles_of(const txm_device *d, txm_device_handles *handles)
+{
+    void *found[3] = {NULL, NULL, NULL};
+    d->call->handles(d->stream, found);
+    *handles = (txm_device_handles){found[0], found[1], found[2]};
 }
 
 const char *txm_device_title(const txm_device *device)

@@ -84,11 +84,16 @@ struct txm_device_launch {
     bool all_moved;
     txm_passage updates, tiles, in, out, notes;
     txm_words runs, values; /* contents of the next update; runs have four words each */
-    /* A copy of the batch, and the lookups of it that are under way. */
+    size_t in_bytes;        /* of samplers and lookups that are copied to the device */
+    uint32_t count;         /* lookups under way; of TXM_OF_KERNELS about how many there will be */
+    enum { TXM_OF_BATCH, TXM_OF_ARRAYS, TXM_OF_KERNELS } of;
+    /* TXM_OF_BATCH: a copy of the batch, and the lookups of it that are under way. Otherwise `arrays` is the caller's.
+     */
     txm_device_batch batch;
     txm_words picked;
+    txm_device_arrays arrays;
     uint32_t capacity, touched_words; /* sizes of its notes: most requests, and words for touched entries */
-    void *events[4];
+    void *events[5];
 };
 
 struct txm_device {
@@ -111,7 +116,7 @@ struct txm_device {
     uint32_t types;    /* bits of the types that textures of the view have had */
     uint64_t rest;     /* lookups that the kernel of the rest did, for tests */
     uint64_t compared; /* entries and textures that were compared with what was sent, for tests */
-    void *stream;
+    void *stream, *copies_stream; /* uploads are in a stream of their own */
     txm_device_launch launches[TXM_DEVICE_LAUNCHES];
     txm_device_stats stats;
     txm_error why; /* the device was lost */

@@ -24,7 +24,7 @@ txm_status txm_device_find(const char *name, txm_device_found *found, txm_error 
     /* Sizes are compared, because a plug-in of another build would misread its arguments. */
     const txm_device_lookups *l = status == TXM_OK ? plugin->lookups : NULL;
     if (status == TXM_OK &&
-        !(l && l->abi == TXM_DEVICE_LOOKUPS_ABI && l->look_bytes == sizeof(txm_device_lookup) &&
+        !(l && l->abi == TXM_DEVICE_LOOKUPS_ABI && l->args_bytes == sizeof(txm_device_args) &&
           l->place_bytes == sizeof(txm_device_place) && l->texture_bytes == sizeof(txm_view_texture)))
         status = txm_fail(err, TXM_STATUS_DEVICE, "%s: its plug-in is from another build, or does not support lookups",
                           name);

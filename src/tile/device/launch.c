@@ -2,17 +2,23 @@
  *
  * A launch: changes, lookups and their kernel are queued, and then results and requests are fetched.
  *
- * A device has one stream, in which a launch queues, in this order: the table's piece and its kernel, which also zeroes
- * the notes; the tiles' piece and its kernel; the lookups; their kernel; and the copies of results and notes back. No
- * step of the queue waits for the processor, and the processor waits once, in txm_device_collect.
+ * A device has two streams. In one of them a launch queues its copies to the device: the table's piece, the tiles'
+ * piece and the lookups; this may run while the kernels of another launch do. The other stream waits for those copies
+ * and then does, in this order: the table's kernel, which also zeroes the notes; the tiles' kernel; the lookups'
+ * kernels; and the copies of results and notes back. No step of a queue waits for the processor, and the processor
+ * waits once, in txm_device_collect.
+ *
+ * Lookups and results may also be arrays of the caller on the device, or be made by kernels of the caller's own, which
+ * are queued between the second stream's kernels and its copies.
  */
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/options.h"
 #include "base/os/clock.h"
 #include "tile/device/device_impl.h"
 #include "tile/sample/filter.h"
 
-enum { BEGIN, PLACED, LOOKED, FETCHED };
+enum { BEGIN, COPIED, PLACED, LOOKED, FETCHED };
 
 /* ---- memory ---- */
 
@@ -76,55 +82,71 @@ static bool pick(txm_device_launch *l)
     return true;
 }
 
-/* Packs the samplers, then the lookups. If the batch has no random numbers, chance is switched off in the samplers. */
-static txm_status pack_lookups(txm_device_launch *l, txm_device_lookup *args, txm_error *err)
+/* Packs the samplers, then the lookups of a batch. If it has no random numbers, chance is switched off in the samplers.
+ */
+static txm_status pack_lookups(txm_device_launch *l, txm_error *err)
 {
     const txm_device_batch *b = &l->batch;
-    const size_t sampler_bytes = b->sampler_count * sizeof(txm_sampler), count = l->picked.count;
-    const size_t bytes = sampler_bytes + count * sizeof(txm_device_in);
-    txm_status status = txm_passage_room(l->device, &l->in, bytes, true, err);
+    const bool batch = l->of == TXM_OF_BATCH;
+    const uint32_t sampler_count = batch ? b->sampler_count : l->arrays.sampler_count;
+    const size_t sampler_bytes = sampler_count * sizeof(txm_sampler);
+    l->in_bytes = sampler_bytes + (batch ? l->count * sizeof(txm_device_query) : 0);
+    txm_status status = txm_passage_room(l->device, &l->in, l->in_bytes, true, err);
     if (status)
         return status;
     txm_sampler *samplers = l->in.pinned;
-    for (uint32_t i = 0; i < b->sampler_count; i++) {
-        samplers[i] = b->samplers[i];
-        if (!b->random)
+    for (uint32_t i = 0; i < sampler_count; i++) {
+        samplers[i] = batch ? b->samplers[i] : l->arrays.samplers[i];
+        if (batch && !b->random)
             samplers[i].chance = TXM_CHANCE_NONE;
     }
-    txm_device_in *in = (txm_device_in *)(void *)((uint8_t *)l->in.pinned + sampler_bytes);
-    for (size_t k = 0; k < count; k++) {
+    l->device->stats.lookup_bytes += l->in_bytes;
+    if (!batch)
+        return TXM_OK;
+    txm_device_query *in = (txm_device_query *)(void *)((uint8_t *)l->in.pinned + sampler_bytes);
+    for (size_t k = 0; k < l->count; k++) {
         const uint32_t i = l->picked.items[k];
-        in[k] = (txm_device_in){b->at[i], b->texture ? b->texture[i] : b->one_texture, b->how ? b->how[i] : 0,
-                                b->random ? b->random[i] : 0};
+        in[k] = (txm_device_query){b->at[i], b->texture ? b->texture[i] : b->one_texture, b->how ? b->how[i] : 0,
+                                   b->random ? b->random[i] : 0};
         /* Whether its base texture serves a set depends on levels, so it is decided here rather than on the device. */
         if (!l->in_view && in[k].texture < l->view.texture_count && l->view.textures[in[k].texture].udim_rows &&
             txm_mirror_has_base(l->device->cache, in[k].texture))
-            in[k].texture = txm_cache_resolve(l->device->cache, in[k].texture, &samplers[in[k].how], &in[k].at);
+            in[k].texture = txm_cache_resolve(l->device->cache, in[k].texture, &samplers[in[k].sampler], &in[k].at);
     }
-    args->lookups_at = (uint32_t)(sampler_bytes / 4);
-    l->device->stats.lookup_bytes += bytes;
-    return TXM_OK;
-}
-
-/* ---- in line ---- */
-
-static size_t result_bytes(const txm_device_launch *l)
-{
-    return l->picked.count * (sizeof(txm_device_out) + (l->batch.du ? sizeof(txm_device_slopes) : 0));
+    const size_t answers = l->count * sizeof(txm_device_answer),
+                 bytes = answers + (b->du ? l->count * sizeof(txm_device_slopes) : 0);
+    status = txm_passage_room(l->device, &l->out, bytes, true, err);
+    l->arrays = (txm_device_arrays){.queries = l->in.memory,
+                                    .queries_at = sampler_bytes,
+                                    .answers = l->out.memory,
+                                    .slopes = b->du ? l->out.memory : NULL,
+                                    .slopes_at = answers};
+    return status;
 }
 
 /* The bins that lookups of the launch may be in. Only the rest has derivatives. */
 static uint32_t bins_of(const txm_device_launch *l)
 {
-    const txm_device_batch *b = &l->batch;
+    const txm_device_batch *b = l->of == TXM_OF_BATCH ? &l->batch : NULL;
+    const txm_sampler *samplers = l->in.pinned;
+    const uint32_t count = l->of == TXM_OF_BATCH ? b->sampler_count : l->arrays.sampler_count;
     uint32_t bins = 1u << TXM_BIN_REST, types = l->device->types;
-    if (!b->texture && b->one_texture < l->extent.textures && !l->view.textures[b->one_texture].udim_rows)
+    if (b && !b->texture && b->one_texture < l->extent.textures && !l->view.textures[b->one_texture].udim_rows)
         types = 1u << l->view.textures[b->one_texture].type;
-    for (uint32_t i = 0; !b->du && i < b->sampler_count; i++) {
-        const uint32_t bin = txm_bin_of_filter(b->samplers[i].filter);
+    for (uint32_t i = 0; !l->arrays.slopes && i < count; i++) {
+        const uint32_t bin = txm_bin_of_filter(samplers[i].filter);
         bins |= bin != TXM_BIN_REST ? types << bin : 0;
     }
     return bins;
+}
+
+/* ---- in line ---- */
+
+/* What is copied back of a batch; arrays stay on the device. */
+static size_t result_bytes(const txm_device_launch *l)
+{
+    const size_t each = sizeof(txm_device_answer) + (l->batch.du ? sizeof(txm_device_slopes) : 0);
+    return l->of == TXM_OF_BATCH ? l->count * each : 0;
 }
 
 static size_t note_words(const txm_device_launch *l)
@@ -132,7 +154,7 @@ static size_t note_words(const txm_device_launch *l)
     return (size_t)TXM_NOTES + l->capacity + l->touched_words;
 }
 
-/* Queues the copies of the table's and the tiles' pieces, each followed by the kernel that distributes it. The table's
+/* Queues the copies to the device, and the kernels that distribute the pieces of the table and of tiles. The table's
  * kernel always runs, because it also zeroes the notes. */
 static int place(txm_device_launch *l, const txm_update *u)
 {
@@ -144,11 +166,17 @@ static int place(txm_device_launch *l, const txm_update *u)
     void *const to_places[] = {l->tiles.memory, d->near_places.memory, d->far_places.memory};
     int code = 0;
     if (u->table_bytes)
-        code = call->upload(l->updates.memory, 0, l->updates.pinned, u->table_bytes, d->stream);
+        code = call->upload(l->updates.memory, 0, l->updates.pinned, u->table_bytes, d->copies_stream);
+    if (!code && u->tile_bytes)
+        code = call->upload(l->tiles.memory, 0, l->tiles.pinned, u->tile_bytes, d->copies_stream);
+    if (!code && l->in_bytes)
+        code = call->upload(l->in.memory, 0, l->in.pinned, l->in_bytes, d->copies_stream);
+    if (!code)
+        code = call->record(l->events[COPIED], d->copies_stream);
+    if (!code)
+        code = call->follow(d->stream, l->events[COPIED]);
     if (!code)
         code = call->place(&table, to_table, d->stream);
-    if (!code && u->tile_bytes)
-        code = call->upload(l->tiles.memory, 0, l->tiles.pinned, u->tile_bytes, d->stream);
     if (!code && u->tile_bytes)
         code = call->place(&tiles, to_places, d->stream);
     d->stats.table_copies += u->table_bytes != 0;
@@ -159,29 +187,40 @@ static int place(txm_device_launch *l, const txm_update *u)
     return code;
 }
 
-static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_device_lookup *args)
+/* Queues the copies of results and notes, behind the lookups. */
+static int fetch(txm_device_launch *l)
 {
     txm_device *d = l->device;
     const txm_device_lookups *call = d->call;
-    void *const memories[] = {l->table,     d->near_places.memory, d->far_places.memory,
-                              l->in.memory, l->out.memory,         l->notes.memory};
-    const size_t in_bytes = (size_t)args->lookups_at * 4 + args->count * sizeof(txm_device_in);
-    int code = call->record(l->events[BEGIN], d->stream);
-    if (!code)
-        code = place(l, u);
-    if (!code)
-        code = call->upload(l->in.memory, 0, l->in.pinned, in_bytes, d->stream);
-    if (!code)
-        code = call->record(l->events[PLACED], d->stream);
-    if (!code)
-        code = call->lookup(args, memories, d->stream);
-    if (!code)
-        code = call->record(l->events[LOOKED], d->stream);
-    if (!code)
+    int code = call->record(l->events[LOOKED], d->stream);
+    if (!code && result_bytes(l))
         code = call->download(l->out.pinned, l->out.memory, 0, result_bytes(l), d->stream);
     if (!code)
         code = call->download(l->notes.pinned, l->notes.memory, 0, note_words(l) * 4, d->stream);
     return code ? code : call->record(l->events[FETCHED], d->stream);
+}
+
+static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_device_args *args)
+{
+    txm_device *d = l->device;
+    const txm_device_lookups *call = d->call;
+    void *const memories[TXM_MEMORIES] = {[TXM_MEMORY_TABLE] = l->table,
+                                          [TXM_MEMORY_NEAR] = d->near_places.memory,
+                                          [TXM_MEMORY_FAR] = d->far_places.memory,
+                                          [TXM_MEMORY_SAMPLERS] = l->in.memory,
+                                          [TXM_MEMORY_QUERIES] = l->arrays.queries,
+                                          [TXM_MEMORY_ANSWERS] = l->arrays.answers,
+                                          [TXM_MEMORY_SLOPES] = l->arrays.slopes,
+                                          [TXM_MEMORY_NOTES] = l->notes.memory};
+    int code = call->record(l->events[BEGIN], d->copies_stream);
+    if (!code)
+        code = place(l, u);
+    if (!code)
+        code = call->record(l->events[PLACED], d->stream);
+    if (code || l->of == TXM_OF_KERNELS)
+        return code;
+    code = call->lookup(args, memories, d->stream);
+    return code ? code : fetch(l);
 }
 
 /* Waits for a launch that was queued only in part: its first commands still read memory that the next launch is about
@@ -190,36 +229,41 @@ static void finish_line(txm_device_launch *l)
 {
     txm_device *d = l->device;
     bool reached;
+    if (!d->lost && !d->call->record(l->events[COPIED], d->copies_stream))
+        (void)d->call->reach(l->events[COPIED], true, &reached);
     if (!d->lost && !d->call->record(l->events[FETCHED], d->stream))
         (void)d->call->reach(l->events[FETCHED], true, &reached);
 }
 
 /* Makes room for everything that the launch needs besides its table. */
-static txm_status make_ready(txm_device_launch *l, txm_device_lookup *args, txm_error *err)
+static txm_status make_ready(txm_device_launch *l, txm_device_args *args, txm_error *err)
 {
     txm_device *d = l->device;
     /* The list is copied back with every launch, so a launch of few lookups has a short list. */
     enum { LEAST = 256, EACH = 4 };
-    const uint64_t some = LEAST + EACH * (uint64_t)l->picked.count;
+    const uint64_t some = LEAST + EACH * (uint64_t)l->count;
     l->capacity = some < d->options.max_requests ? (uint32_t)some : d->options.max_requests;
     l->touched_words = (l->extent.tiles + 31) / 32;
-    txm_status status = pack_lookups(l, args, err);
-    args->bins = bins_of(l);
+    l->in_bytes = 0;
+    txm_status status = l->of == TXM_OF_KERNELS ? TXM_OK : pack_lookups(l, err);
+    if (status)
+        return status;
+    args->bins = l->of == TXM_OF_KERNELS ? 1u << TXM_BIN_REST : bins_of(l);
     const uint32_t quick = args->bins & ~(1u << TXM_BIN_REST);
     args->sorted = (quick & (quick - 1)) != 0;
-    args->lists_at = (uint32_t)(result_bytes(l) / 4);
+    args->lists_at = (uint32_t)note_words(l);
     const size_t lists = args->sorted ? (size_t)__builtin_popcount(args->bins) : quick != 0;
-    if (status == TXM_OK)
-        status = txm_passage_room(d, &l->out, result_bytes(l) + lists * l->picked.count * sizeof(uint32_t), true, err);
-    if (status == TXM_OK)
-        status = txm_passage_room(d, &l->notes, note_words(l) * 4, true, err);
-    const uint32_t out_words = (uint32_t)(l->picked.count * sizeof(txm_device_out) / 4);
-    args->count = (uint32_t)l->picked.count;
+    status = txm_passage_room(d, &l->notes, (note_words(l) + lists * l->count) * 4, true, err);
+    args->count = l->count;
     args->texture_count = l->extent.textures;
     args->udims_at = l->texture_room * (uint32_t)(sizeof(txm_view_texture) / 4);
     args->leaves_at = args->udims_at + l->udim_room;
     args->slots_at = args->leaves_at + l->leaf_room;
-    args->slopes_at = l->batch.du ? out_words : 0;
+    args->queries_at = (uint32_t)(l->arrays.queries_at / 4);
+    args->answers_at = (uint32_t)(l->arrays.answers_at / 4);
+    args->slopes_at = (uint32_t)(l->arrays.slopes_at / 4);
+    args->with_slopes = l->arrays.slopes != NULL;
+    args->again = l->of == TXM_OF_ARRAYS && l->arrays.again;
     args->capacity = l->capacity;
     args->near_units = d->near_places.units;
     l->requested = (uint16_t)((l->requested + 1u) % UINT16_MAX);
@@ -239,41 +283,47 @@ static txm_status not_begun(txm_device_launch *l, uint32_t number, txm_status st
     return status;
 }
 
-/* Takes an idle launch for the batch; NULL, with the reason, if there is none. */
-static txm_device_launch *take_launch(txm_device *d, const txm_device_batch *batch, txm_error *err)
+/* Takes an idle launch for so many lookups; NULL, with the reason, if there is none. */
+static txm_device_launch *take_launch(txm_device *d, size_t count, txm_error *err)
 {
     txm_device_launch *l = NULL;
     for (int i = 0; i < TXM_DEVICE_LAUNCHES && !l; i++)
         l = d->launches[i].busy ? NULL : &d->launches[i];
     txm_error_clear(err);
-    if (d->lost) {
+    if (d->lost)
         txm_fail_as(err, &d->why);
-        return NULL;
-    }
-    if (!l)
+    else if (!l)
         txm_fail(err, TXM_STATUS_USAGE, "%s: %d launches are under way: collect one first", d->name,
                  TXM_DEVICE_LAUNCHES);
-    else if (batch->count > UINT32_MAX / 64)
+    else if (count > UINT32_MAX / 64)
         txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %u lookups in a launch", d->name, UINT32_MAX / 64);
-    else if (l->batch = *batch, !pick(l))
-        txm_no_memory(err, NULL);
     else
-        return l;
+        return l->count = (uint32_t)count, l;
     return NULL;
 }
 
-static txm_status begin_launch(txm_device_launch *l, txm_error *err)
+/* Begins a launch in the caller's view or, if that is NULL, in the newest one of its own. */
+static txm_status begin_launch(txm_device_launch *l, const txm_view *view, const txm_cache_extent *extent,
+                               txm_device_args *args, txm_error *err)
 {
     txm_device *d = l->device;
-    txm_device_lookup args = {0};
     txm_update update;
-    txm_status status = txm_device_check(d, d->call->use(d->index), "device", err);
+    *args = (txm_device_args){0};
+    l->in_view = view != NULL;
+    if (view) {
+        l->view = *view;
+        l->extent = *extent;
+    }
+    txm_status status = view || l->viewer ? TXM_OK : txm_cache_viewer_new(d->cache, &l->viewer, err);
+    if (status)
+        return status;
+    status = txm_device_check(d, d->call->use(d->index), "device", err);
     d->clock++;
     if (status == TXM_OK)
         status = txm_table_update(l, &update, err);
     if (status)
         return status;
-    status = make_ready(l, &args, err);
+    status = make_ready(l, args, err);
     if (status == TXM_OK && d->options.fail_launches == d->clock) {
         d->lost = true;
         d->stats.lost = 1;
@@ -281,7 +331,7 @@ static txm_status begin_launch(txm_device_launch *l, txm_error *err)
         txm_fail_as(err, &d->why);
     }
     if (status == TXM_OK)
-        status = txm_device_check(d, put_in_line(l, &update, &args), "launch", err);
+        status = txm_device_check(d, put_in_line(l, &update, args), "launch", err);
     if (status) {
         finish_line(l);
         return not_begun(l, d->clock, status);
@@ -289,40 +339,92 @@ static txm_status begin_launch(txm_device_launch *l, txm_error *err)
     l->number = d->clock;
     l->busy = true;
     d->stats.launches++;
-    d->stats.lookups += args.count;
+    d->stats.lookups += l->count;
     return TXM_OK;
+}
+
+static txm_status begin_batch(txm_device *d, const txm_view *view, const txm_cache_extent *extent,
+                              const txm_device_batch *batch, txm_device_launch **launch, txm_error *err)
+{
+    txm_error why = {0};
+    txm_device_args args;
+    txm_device_launch *l = take_launch(d, batch->count, &why);
+    *launch = NULL;
+    if (l && (l->of = TXM_OF_BATCH, l->batch = *batch, !pick(l))) {
+        txm_no_memory(&why, NULL);
+        l = NULL;
+    }
+    if (!l)
+        return txm_fail_as(err, &why);
+    l->count = (uint32_t)l->picked.count;
+    txm_status status = begin_launch(l, view, extent, &args, err);
+    *launch = status == TXM_OK ? l : NULL;
+    return status;
 }
 
 txm_status txm_device_submit(txm_device *d, const txm_device_batch *batch, txm_device_launch **launch, txm_error *err)
 {
-    txm_error why = {0};
-    txm_device_launch *l = take_launch(d, batch, &why);
     txm_error_clear(err);
-    *launch = NULL;
-    if (!l)
-        return txm_fail_as(err, &why);
-    l->in_view = false;
-    txm_status status = l->viewer ? TXM_OK : txm_cache_viewer_new(d->cache, &l->viewer, err);
-    if (status == TXM_OK)
-        status = begin_launch(l, err);
-    *launch = status == TXM_OK ? l : NULL;
-    return status;
+    return begin_batch(d, NULL, NULL, batch, launch, err);
 }
 
 txm_status txm_launch_in_view(txm_device *d, const txm_view *view, const txm_cache_extent *extent,
                               const txm_device_batch *batch, txm_device_launch **launch, txm_error *err)
 {
+    return begin_batch(d, view, extent, batch, launch, err);
+}
+
+/* Whether an array lies at whole words that kernels can count to. */
+static bool in_words(const void *memory, uint64_t at)
+{
+    return memory && at % 4 == 0 && at / 4 <= UINT32_MAX;
+}
+
+txm_status txm_device_submit_arrays(txm_device *d, const txm_device_arrays *given, txm_device_launch **launch,
+                                    txm_error *err)
+{
     txm_error why = {0};
-    txm_device_launch *l = take_launch(d, batch, &why);
+    txm_device_args args;
+    txm_device_arrays a = {.struct_size = sizeof a};
+    txm_error_clear(err);
     *launch = NULL;
+    txm_status status = txm_options_take(&a, sizeof a, given, "txm_device_arrays", err);
+    if (status)
+        return status;
+    if (!a.samplers || !a.sampler_count || !in_words(a.queries, a.queries_at) || !in_words(a.answers, a.answers_at) ||
+        (a.slopes && !in_words(a.slopes, a.slopes_at)))
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "%s: arrays need samplers, lookups and answers, at offsets that are multiples of 4", d->name);
+    txm_device_launch *l = take_launch(d, a.count, &why);
     if (!l)
         return txm_fail_as(err, &why);
-    l->in_view = true;
-    l->view = *view;
-    l->extent = *extent;
-    txm_status status = begin_launch(l, err);
+    l->of = TXM_OF_ARRAYS;
+    l->arrays = a;
+    status = begin_launch(l, NULL, NULL, &args, err);
     *launch = status == TXM_OK ? l : NULL;
     return status;
+}
+
+txm_status txm_device_begin(txm_device *d, size_t lookups, txm_device_scope *scope, txm_device_launch **launch,
+                            txm_error *err)
+{
+    txm_error why = {0};
+    txm_error_clear(err);
+    *launch = NULL;
+    txm_device_launch *l = take_launch(d, lookups, &why);
+    if (!l)
+        return txm_fail_as(err, &why);
+    l->of = TXM_OF_KERNELS;
+    l->arrays = (txm_device_arrays){0};
+    txm_status status = begin_launch(l, NULL, NULL, &scope->args, err);
+    if (status)
+        return status;
+    scope->table = l->table;
+    scope->near_tiles = d->near_places.memory;
+    scope->far_tiles = d->far_places.memory;
+    scope->notes = l->notes.memory;
+    *launch = l;
+    return TXM_OK;
 }
 
 /* ---- what comes out ---- */
@@ -333,8 +435,8 @@ txm_status txm_launch_in_view(txm_device *d, const txm_view *view, const txm_cac
 static void take_results(txm_device_launch *l, size_t *missed)
 {
     const txm_device_batch *b = &l->batch;
-    const txm_device_out *out = l->out.pinned;
-    const size_t count = l->picked.count;
+    const txm_device_answer *out = l->out.pinned;
+    const size_t count = l->count;
     const txm_device_slopes *slopes =
         (const txm_device_slopes *)(const void *)((const uint8_t *)l->out.pinned + count * sizeof *out);
     for (size_t k = 0; k < count; k++) {
@@ -416,9 +518,9 @@ static void note_times(txm_device_launch *l)
 /* All lookups of a lost device count as missed. */
 static txm_status give_up(txm_device_launch *l, txm_status status, size_t *missed)
 {
-    for (size_t k = 0; k < l->picked.count; k++)
+    for (size_t k = 0; l->of == TXM_OF_BATCH && k < l->count; k++)
         l->batch.result[l->picked.items[k]] = TXM_LOOKUP_MISS;
-    *missed = l->picked.count;
+    *missed = l->count;
     return not_begun(l, l->number, status);
 }
 
@@ -429,6 +531,8 @@ static txm_status wait_for_launch(txm_device_launch *l, txm_error *err)
     bool reached = false;
     l->busy = false;
     txm_status status = txm_device_check(d, d->call->use(d->index), "device", err);
+    if (status == TXM_OK && l->of == TXM_OF_KERNELS)
+        status = txm_device_check(d, fetch(l), "launch", err);
     if (status == TXM_OK)
         status = txm_device_check(d, d->call->reach(l->events[FETCHED], true, &reached), "launch", err);
     d->stats.syncs++;
@@ -450,7 +554,10 @@ txm_status txm_device_collect(txm_device_launch **launch, txm_ticket **ticket, s
     txm_status status = wait_for_launch(l, err);
     if (status)
         return give_up(l, status, missed);
-    take_results(l, missed);
+    if (l->of == TXM_OF_BATCH)
+        take_results(l, missed);
+    else
+        *missed = ((const uint32_t *)l->notes.pinned)[TXM_NOTE_MISSED];
     l->device->stats.lookups_missed += *missed;
     take_marks(l, l->view.epoch);
     if (*missed)

@@ -13,10 +13,10 @@
 
 #include "tile/sample/device_args.h"
 
-enum { TXM_DEVICE_LOOKUPS_ABI = 3, TXM_DEVICE_LOOKUP_MEMORIES = 6, TXM_DEVICE_PLACE_MEMORIES = 3 };
+enum { TXM_DEVICE_LOOKUPS_ABI = 3, TXM_DEVICE_PLACE_MEMORIES = 3 };
 
 typedef struct txm_device_lookups {
-    uint32_t abi, look_bytes, place_bytes, texture_bytes; /* version, sizes of structs: other builds are refused */
+    uint32_t abi, args_bytes, place_bytes, texture_bytes; /* version, sizes of structs: other builds are refused */
     const char *(*text)(int code);
     bool (*out_of_memory)(int code);
     int (*use)(uint32_t device);
@@ -29,6 +29,8 @@ typedef struct txm_device_lookups {
     void (*free_pinned)(void *memory);
     int (*stream_new)(void **stream);
     void (*stream_free)(void *stream); /* waits for queued work; NULL-safe */
+    int (*follow)(void *stream, void *event);
+    void (*handles)(void *stream, void *handles[3]); /* context, device, queue */
     int (*event_new)(void **event);
     void (*event_free)(void *event);
     int (*record)(void *event, void *stream);
@@ -37,6 +39,6 @@ typedef struct txm_device_lookups {
     int (*upload)(void *memory, uint64_t at, const void *pinned, size_t bytes, void *stream);
     int (*download)(void *pinned, void *memory, uint64_t at, size_t bytes, void *stream);
     int (*place)(const txm_device_place *args, void *const memories[TXM_DEVICE_PLACE_MEMORIES], void *stream);
-    int (*lookup)(const txm_device_lookup *args, void *const memories[TXM_DEVICE_LOOKUP_MEMORIES], void *stream);
+    int (*lookup)(const txm_device_args *args, void *const memories[TXM_MEMORIES], void *stream);
 } txm_device_lookups;
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arguments that the lookup kernels take by value, and the layout of their memories in little-endian words of 32
- * bits. Shared by the host and by the kernels in all dialects.
+ * What the kernels of lookups do with their arguments and memories, in little-endian words of 32 bits. Shared by the
+ * host and by the kernels in all dialects.
  */
 #ifndef TXM_SAMPLE_DEVICE_ARGS_H
 #define TXM_SAMPLE_DEVICE_ARGS_H
@@ -19,44 +19,26 @@ enum {
     TXM_NOTE_ASKED,
     TXM_NOTE_REJECTED,
     TXM_NOTE_FULL,
+    TXM_NOTE_MISSED,
     TXM_NOTE_BINS,
     TXM_NOTES = TXM_NOTE_BINS + TXM_BINS
 };
 
-/* A lookup as it is sent to a device, and the result that is returned: 4 floats, or 12 with the derivatives by u and by
- * v. */
-typedef struct txm_device_in {
-    txm_lookup at;
-    uint32_t texture, how, random;
-} txm_device_in;
-
-typedef struct txm_device_out {
-    float color[4];
-    uint32_t random, result;
-} txm_device_out;
-
-typedef struct txm_device_slopes {
-    float du[4], dv[4];
-} txm_device_slopes;
-
-/* One launch. Its memories are the table, the tiles on the device, the tiles in host memory, the input, the output, and
- * the notes. The table holds textures, UDIM grids, and a word for each leaf and each entry; the input holds samplers
- * followed by lookups; the output holds colours followed by derivatives and then a list of lookups for each bin, each
- * with room for all lookups; the notes hold TXM_NOTES counters, the list of requests, and a bit for each entry that was
- * touched. */
-typedef struct txm_device_lookup {
-    uint32_t count, texture_count;
-    uint32_t udims_at, leaves_at, slots_at; /* counted in words of the table; the textures are at its beginning */
-    uint32_t lookups_at;                    /* counted in words of the input */
-    uint32_t slopes_at;                     /* counted in words of the output; 0: no derivatives */
-    uint32_t capacity;                      /* size of the list of requests */
-    uint32_t near_units;
-    uint32_t launch, round, rejection;
-    uint32_t stand_ins; /* 1: a coarser tile that would stand in for a missing one is requested as well */
-    uint32_t lists_at;  /* counted in words of the output */
-    uint32_t bins;      /* bits of the bins that lookups of the launch may be in, the rest included */
-    uint32_t sorted;    /* 1: each bin has a list; 0: only the rest has, because there is at most one other bin */
-} txm_device_lookup;
+/* A launch's memories: the table, with textures, UDIM grids, and a word for each leaf and each entry; the tiles on the
+ * device; those in host memory; the samplers; the lookups; their answers; the derivatives; and the notes, with
+ * TXM_NOTES counters, the list of requests, a bit for each entry that was touched, and a list of lookups for each bin,
+ * each with room for all lookups. */
+enum {
+    TXM_MEMORY_TABLE,
+    TXM_MEMORY_NEAR,
+    TXM_MEMORY_FAR,
+    TXM_MEMORY_SAMPLERS,
+    TXM_MEMORY_QUERIES,
+    TXM_MEMORY_ANSWERS,
+    TXM_MEMORY_SLOPES,
+    TXM_MEMORY_NOTES,
+    TXM_MEMORIES
+};
 
 /* A run of units to copy into place. */
 typedef struct txm_device_run {

@@ -29,6 +29,21 @@ else
     skip platforms "a second platform over this machine's driver cannot be used"
 fi
 
+# ---- a renderer's own kernel: its picture is that of a renderer on the processor --------------------------------------
+cp "$golden/rgb8.png" floor.png && "$TXMILL" make -q floor.png && mv blender_tx/floor.png.*.tx floor.tx && rm floor.png
+mkdir -p headers/txtile && cp "$repo"/include/txtile/*.h "$build/gen/include/txtile/kernel.h" headers/txtile
+export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+for name in wavefront kernel_opencl; do
+    run "${CC:-cc}" -std=c11 -O1 -Wall -Wextra -Werror -Iheaders "$repo/examples/$name.c" -L"$build" -ltxtile -lOpenCL -lpthread -lm -o "$name"
+    check "example-$name-builds" rc_is 0
+done
+run ./wavefront floor.tx here.ppm
+check example-processor rc_is 0
+run env TXMILL_PLUGINS="$plugins" ./kernel_opencl opencl:0 floor.tx there.ppm headers
+check example-kernel rc_is 0
+check example-kernel-bits cmp here.ppm there.ppm
+check example-not-black test "$(tail -c 300000 there.ppm | tr -d '\000' | wc -c)" -gt 200000
+
 # ---- pictures ----------------------------------------------------------------------------------------------------------
 cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
 # picture NAME VERB "OPTIONS" ENVIRONMENT...: the picture must equal the processor's, whatever the device does.

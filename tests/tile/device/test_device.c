@@ -465,6 +465,132 @@ START_TEST(only_changes_are_compared)
 }
 END_TEST
 
+/* Copies to or from memory of the device, through pinned memory, and waits. */
+static void transfer(txm_device *d, void *memory, uint64_t at, void *bytes, size_t count, bool up)
+{
+    const txm_device_lookups *call = d->call;
+    void *pinned, *event;
+    bool reached;
+    ck_assert_int_eq(call->alloc_pinned(&pinned, count), 0);
+    ck_assert_int_eq(call->event_new(&event), 0);
+    memcpy(pinned, bytes, count);
+    ck_assert_int_eq(up ? call->upload(memory, at, pinned, count, d->stream)
+                        : call->download(pinned, memory, at, count, d->stream),
+                     0);
+    ck_assert_int_eq(call->record(event, d->stream), 0);
+    ck_assert_int_eq(call->reach(event, true, &reached), 0);
+    memcpy(bytes, pinned, count);
+    call->event_free(event);
+    call->free_pinned(pinned);
+}
+
+/* Arrays in memory of the device give the sampler's results, and nothing but tiles, table and notes is copied. */
+START_TEST(lookups_stay_on_the_device)
+{
+    enum { AT = 100 }; /* the offset of each array */
+    txm_cache *c = cache_of(64 << 20);
+    txm_device *d = open_device(c, 0, NULL);
+    for (int slopes = 0; slopes < 2; slopes++) {
+        looks l = looks_of(part_of(5000), 21 + (uint64_t)slopes, slopes);
+        txm_device_query *queries = calloc(l.count, sizeof *queries);
+        txm_device_answer *answers = calloc(l.count, sizeof *answers);
+        txm_device_slopes *both = calloc(l.count, sizeof *both);
+        const size_t bytes[] = {l.count * sizeof *queries, l.count * sizeof *answers, l.count * sizeof *both};
+        void *memory[3];
+        for (size_t i = 0; i < l.count; i++)
+            queries[i] = (txm_device_query){l.at[i], l.texture[i], l.how[i], l.random[i]};
+        for (int i = 0; i < 3; i++)
+            ck_assert_int_eq(d->call->alloc(&memory[i], AT + bytes[i]), 0);
+        transfer(d, memory[0], AT, queries, bytes[0], true);
+        txm_device_arrays a = {sizeof a, l.count, l.samplers, SAMPLERS, false, memory[0], memory[1], NULL, AT, AT, AT};
+        a.slopes = slopes ? memory[2] : NULL;
+        size_t missed = 1;
+        const uint64_t sent = d->stats.lookup_bytes, launches = d->stats.launches;
+        txm_error err;
+        for (int round = 0; missed; round++) {
+            txm_device_launch *launch;
+            txm_ticket *ticket;
+            ck_assert_int_lt(round, 200);
+            ck_assert_msg(txm_device_submit_arrays(d, &a, &launch, &err) == TXM_OK, "%s", err.message);
+            ck_assert_int_eq(txm_device_collect(&launch, &ticket, &missed, &err), TXM_OK);
+            txm_ticket_wait(&ticket);
+            a.again = true;
+        }
+        ck_assert_uint_eq(d->stats.lookup_bytes - sent, (d->stats.launches - launches) * sizeof l.samplers);
+        transfer(d, memory[1], AT, answers, bytes[1], false);
+        if (slopes)
+            transfer(d, memory[2], AT, both, bytes[2], false);
+        for (size_t i = 0; i < l.count; i++) {
+            memcpy(l.out[i], answers[i].color, sizeof l.out[i]);
+            l.random[i] = answers[i].random;
+            l.result[i] = (uint8_t)answers[i].result;
+            if (slopes) {
+                memcpy(l.du[i], both[i].du, sizeof l.du[i]);
+                memcpy(l.dv[i], both[i].dv, sizeof l.dv[i]);
+            }
+        }
+        are_true(&l);
+        for (int i = 0; i < 3; i++)
+            d->call->free(memory[i]);
+        free(queries);
+        free(answers);
+        free(both);
+        free_looks(&l);
+    }
+    txm_device_close(&d);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* Arrays and structs that are not as described are refused, and the device goes on. */
+START_TEST(wrong_arrays_are_refused)
+{
+    txm_cache *c = cache_of(1 << 20);
+    txm_device *d = open_device(c, 0, NULL);
+    void *memory;
+    ck_assert_int_eq(d->call->alloc(&memory, 4096), 0);
+    txm_sampler how;
+    txm_sampler_init(&how);
+    const txm_device_arrays right = {sizeof right, 0, &how, 1, false, memory, memory, memory, 0, 1024, 2048};
+    txm_device_arrays wrong[8];
+    for (int i = 0; i < 8; i++)
+        wrong[i] = right;
+    wrong[0].struct_size = 0;
+    wrong[1].samplers = NULL;
+    wrong[2].sampler_count = 0;
+    wrong[3].queries = NULL;
+    wrong[4].answers = NULL;
+    wrong[5].queries_at = 2;
+    wrong[6].answers_at = 1ull << 34;
+    wrong[7].slopes_at = 5;
+    txm_device_launch *launch;
+    txm_ticket *ticket;
+    txm_error err;
+    size_t missed;
+    for (int i = 0; i < 8; i++) {
+        ck_assert_int_eq(txm_device_submit_arrays(d, &wrong[i], &launch, &err), TXM_STATUS_USAGE);
+        ck_assert_ptr_null(launch);
+    }
+    txm_device_scope scope;
+    txm_device_handles handles;
+    txm_device_handles_of(d, &handles);
+    ck_assert_ptr_nonnull(handles.queue);
+    /* Launches without lookups, one of each kind. */
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(i ? txm_device_begin(d, 0, &scope, &launch, &err)
+                           : txm_device_submit_arrays(d, &right, &launch, &err),
+                         TXM_OK);
+        ck_assert_int_eq(txm_device_collect(&launch, &ticket, &missed, &err), TXM_OK);
+        ck_assert_uint_eq(missed, 0);
+        ck_assert_ptr_null(ticket);
+    }
+    ck_assert(scope.table && scope.near_tiles && scope.notes);
+    d->call->free(memory);
+    txm_device_close(&d);
+    txm_cache_free(&c);
+}
+END_TEST
+
 START_TEST(what_is_wrong_is_said)
 {
     txm_cache *c = cache_of(1 << 20);
@@ -509,6 +635,8 @@ int main(void)
         tcase_add_test(tcase, tiles_in_use_keep_their_places);
         tcase_add_test(tcase, launches_by_hand);
         tcase_add_test(tcase, only_changes_are_compared);
+        tcase_add_test(tcase, lookups_stay_on_the_device);
+        tcase_add_test(tcase, wrong_arrays_are_refused);
     }
     if (!named || getenv("TXM_DEVICES")) {
         tcase_add_test(tcase, several_devices_read_tiles_once);
