@@ -9,7 +9,8 @@
 #include "render/engine.h"
 #include "render/lookup_queue.h"
 
-enum { PATHS_PER_JOB = 2048, REQUESTS_PER_JOB = 4096 };
+/* Paths whose lookups are served together stay in a processor's cache. */
+enum { PATHS_PER_JOB = 2048, PATHS_AT_ONCE = 512, REQUESTS_PER_JOB = 4096 };
 
 /* A run of the list of pending paths, which one thread handles. */
 typedef struct span {
@@ -17,6 +18,7 @@ typedef struct span {
     uint32_t first, count;
     stm_lookup_source source;
     stm_lookup_list noted; /* lookups for devices */
+    uint32_t *heads;       /* see stm_lookup_serve */
 } span;
 
 typedef struct wave {
@@ -30,6 +32,8 @@ typedef struct wave {
     txm_lookup_state **states;
     stm_lookup_queue *queue; /* NULL: lookups use a view */
     stm_lookup_list **noted;
+    txm_sampler *samplers; /* of each image; NULL: lookups are made one by one */
+    uint32_t *heads;
     uint32_t lanes_max, spans_max;
     stm_render_rect rect;
     uint64_t first; /* sample of the rectangle that path 0 traces */
@@ -70,6 +74,33 @@ static void shade_span(void *arg)
         s->source.path = path;
         s->wave->steps[path] = (uint8_t)stm_path_shade(&s->wave->job->world, &s->source, &s->wave->paths[path]);
     }
+}
+
+/* The same for lookups that are served together. */
+static void shade_span_together(void *arg)
+{
+    span *s = arg;
+    wave *w = s->wave;
+    const stm_path_world *world = &w->job->world;
+    stm_path_step steps[PATHS_AT_ONCE];
+    stm_lookup_batch batch;
+    batch.samplers = w->samplers;
+    batch.moves = batch.repeats = false;
+    s->source.batch = &batch;
+    for (uint32_t first = s->first, end = s->first + s->count; first < end; first += PATHS_AT_ONCE) {
+        const uint32_t count = end - first < PATHS_AT_ONCE ? end - first : PATHS_AT_ONCE;
+        if (stm_is_cancelled(w->job->options->cancel))
+            break;
+        batch.count = 0;
+        for (uint32_t i = 0; i < count; i++)
+            stm_path_record(world, &s->source, &w->paths[w->pending[first + i]], &steps[i]);
+        stm_lookup_serve(&s->source, s->heads);
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t path = w->pending[first + i];
+            w->steps[path] = (uint8_t)stm_path_take(world, &s->source, &w->paths[path], &steps[i]);
+        }
+    }
+    s->source.batch = NULL;
 }
 
 /* Runs `fn` over `count` items in spans. Returns when all of them are done, or CANCELLED with some not done. Spans are
@@ -122,7 +153,7 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
         w->spans[i].source.state.count = 0;
     }
     double begin = stm_clock_seconds();
-    status = over(w, count, shade_span, &spans, err);
+    status = over(w, count, w->samplers ? shade_span_together : shade_span, &spans, err);
     job->counts.trace_seconds += stm_clock_seconds() - begin;
     job->counts.steps += count;
     job->counts.launches++;
@@ -234,6 +265,8 @@ static void wave_free(wave *w)
     for (uint32_t i = 0; w->spans && i < w->spans_max; i++)
         free(w->spans[i].noted.items);
     free(w->noted);
+    free(w->samplers);
+    free(w->heads);
     stm_lookup_queue_free(&w->queue);
     free(w->spans);
     free(w->states);
@@ -256,11 +289,21 @@ static bool wave_new(wave *w, stm_render_job *job, stm_render_rect rect, uint64_
     const size_t images = job->world.scene->image_count;
     if (job->devices.count && !job->options->untextured)
         w->queue = stm_lookup_queue_new(&job->devices, job->textures.bound, images, images, lanes, job->depth > 0);
+    const bool together = !job->options->untextured && !w->queue && !job->options->trace;
+    if (together) {
+        w->samplers = stm_calloc(images + 1, sizeof *w->samplers);
+        w->heads = stm_calloc(w->spans_max, (images + 1) * sizeof *w->heads);
+    }
+    if (together && (!w->samplers || !w->heads))
+        return false;
+    for (size_t i = 0; together && i < images; i++)
+        w->samplers[i] = job->textures.bound[i].how;
     if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->states || !w->requests || !w->noted ||
         (job->devices.count && !job->options->untextured && !w->queue))
         return false;
     for (uint32_t i = 0; i < w->spans_max; i++) {
         w->spans[i].wave = w;
+        w->spans[i].heads = together ? w->heads + i * (images + 1) : NULL;
         const txm_lookup_state state = {.capacity = REQUESTS_PER_JOB,
                                         .requests = w->requests + (size_t)i * REQUESTS_PER_JOB};
         w->spans[i].source =

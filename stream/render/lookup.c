@@ -72,6 +72,52 @@ stm_lookup_source stm_lookup_source_viewing(const txm_view *view, txm_cache *cac
                                .number = number};
 }
 
+void stm_lookup_serve(stm_lookup_source *source, uint32_t *heads)
+{
+    enum { MOST = STM_BATCH_LOOKUPS };
+    stm_lookup_batch *b = source->batch;
+    float at[6][MOST], out[4][MOST];
+    uint32_t order[MOST], next[MOST], random[MOST], images[MOST], image_count = 0;
+    uint8_t result[MOST];
+    const float *const from[6] = {b->u, b->v, b->dudx, b->dvdx, b->dudy, b->dvdy};
+    for (uint32_t i = b->count; i-- > 0;) { /* lists of each image, counted from 1 */
+        uint32_t *head = &heads[b->image[i]];
+        if (!*head)
+            images[image_count++] = b->image[i];
+        next[i] = *head;
+        *head = i + 1;
+    }
+    while (image_count--) {
+        const uint32_t image = images[image_count], first = heads[image] - 1;
+        uint32_t count = 0;
+        for (uint32_t i = heads[image]; i; i = next[i - 1])
+            order[count++] = i - 1;
+        heads[image] = 0;
+        for (uint32_t k = 0; k < count; k++) {
+            for (int c = 0; c < 6; c++)
+                at[c][k] = from[c][order[k]];
+            random[k] = b->before[order[k]];
+        }
+        const txm_lookups lookups = {.count = count,
+                                     .u = at[0],
+                                     .v = at[1],
+                                     .dudx = at[2],
+                                     .dvdx = at[3],
+                                     .dudy = at[4],
+                                     .dvdy = at[5],
+                                     .random = random,
+                                     .out = {out[0], out[1], out[2], out[3]},
+                                     .result = result};
+        txm_sample_n(source->view, b->texture[first], &b->samplers[image], &lookups, &source->state);
+        for (uint32_t k = 0; k < count; k++) {
+            for (int c = 0; c < 4; c++)
+                b->rgba[order[k]][c] = out[c][k];
+            b->random[order[k]] = random[k];
+            b->result[order[k]] = result[k];
+        }
+    }
+}
+
 /* ---- page tables ---- */
 
 /* It only requests tiles, at several resolutions at once, which all choose with the same random state. */

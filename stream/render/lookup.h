@@ -76,6 +76,9 @@ stm_lookup_source stm_lookup_source_waiting(txm_cache_thread *thread);
  * to the cache's trace. */
 stm_lookup_source stm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lookup_state state, bool traced,
                                             uint32_t number);
+/* Serves the lookups in the source's batch in its view, those of one image after those of another: side by side, they
+ * do not wait for memory one by one. `heads` has an element for each image, all 0 before and afterwards. */
+void stm_lookup_serve(stm_lookup_source *source, uint32_t *heads);
 /* Looks up in page tables that have no tiles. `thread`, which may be NULL, makes lookups on which rays depend. */
 stm_lookup_source stm_lookup_source_requesting(const txm_view *biased, uint32_t count, txm_cache_thread *thread,
                                                txm_lookup_state state);
