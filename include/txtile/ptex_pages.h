@@ -20,7 +20,7 @@
  *
  * Faces of equal size that continue each other on the mesh lie side by side in a page, without frames between them, as
  * long as lookups do not tell the difference. Faces are turned by quarters for this, and so that more rectangles are
- * wide than high; those of files with tangent vectors are not. txm_ptex_place_uv tells where a face's corners are.
+ * wide than high; those of files with tangent vectors are not. txm_ptex_place_corners tells how.
  *
  * A face is packed with at least padding_px and at most 2^15 texels a side; a constant one whose neighbours have the
  * same colour, with the least.
@@ -85,6 +85,9 @@ typedef struct txm_ptex_place {
 
 /* Returns a face's position in *out. USAGE for a face that does not exist. */
 TXM_API txm_status txm_ptex_place_of(const txm_ptex_pages *pages, uint32_t face, txm_ptex_place *out, txm_error *err);
+
+/* The texture coordinates of a face's corners (0, 0), (1, 0), (1, 1) and (0, 1), as of txm_ptex_place_uv. */
+TXM_API txm_status txm_ptex_place_corners(const txm_ptex_pages *pages, uint32_t face, double out[4][2], txm_error *err);
 
 /* Converts the point (u, v) of a face to texture coordinates in the set of UDIM tiles, out[0] and out[1]. */
 TXM_API txm_status txm_ptex_place_uv(const txm_ptex_pages *pages, uint32_t face, double u, double v, double out[2],

@@ -209,16 +209,12 @@ void stm_surface_of(const stm_render_scene *scene, const stm_ray *ray, const stm
 static void ptex_corners(const stm_surface *s, const txm_ptex_pages *pages, float at[3][2])
 {
     static const uint8_t corners[3][3] = {{0, 1, 3}, {0, 1, 2}, {0, 2, 3}};
-    static const double places[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     unsigned part;
-    const uint32_t face = stm_polygon_of(s->mesh, s->triangle, &part);
-    for (int i = 0; i < 3; i++) {
-        const double *place = places[corners[part][i]];
-        double uv[2] = {0, 0};
-        txm_ptex_place_uv(pages, face, place[0], place[1], uv, NULL);
-        at[i][0] = (float)uv[0];
-        at[i][1] = (float)uv[1];
-    }
+    double of_face[4][2] = {{0}};
+    txm_ptex_place_corners(pages, stm_polygon_of(s->mesh, s->triangle, &part), of_face, NULL);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++)
+            at[i][k] = (float)of_face[corners[part][i]][k];
 }
 
 /* Meshes have the coordinates of a map; quads and spheres their own parameters. A mesh without maps has (0, 0)

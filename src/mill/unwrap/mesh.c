@@ -53,12 +53,9 @@ txm_status txm_mesh_add_corner(txm_mesh *mesh, uint32_t vertex, txm_error *err)
 txm_status txm_mesh_uvs(const txm_mesh *mesh, const txm_ptex_pages *pages, uint32_t face, double out[4][2],
                         txm_error *err)
 {
-    static const double quad[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}}, triangle[3][2] = {{0, 0}, {1, 0}, {0, 1}};
-    txm_status status = TXM_OK;
-    for (int i = 0; i < (mesh->quads ? 4 : 3) && status == TXM_OK; i++) {
-        const double *at = mesh->quads ? quad[i] : triangle[i];
-        status = txm_ptex_place_uv(pages, face, at[0], at[1], out[i], err);
-    }
+    const txm_status status = txm_ptex_place_corners(pages, face, out, err);
+    if (!mesh->quads)
+        memcpy(out[2], out[3], sizeof out[2]);
     return status;
 }
 

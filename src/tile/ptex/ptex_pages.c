@@ -434,20 +434,31 @@ txm_status txm_ptex_place_of(const txm_ptex_pages *pages, uint32_t face, txm_pte
     return TXM_OK;
 }
 
-txm_status txm_ptex_place_uv(const txm_ptex_pages *pages, uint32_t face, double u, double v, double out[2],
-                             txm_error *err)
+txm_status txm_ptex_place_corners(const txm_ptex_pages *pages, uint32_t face, double out[4][2], txm_error *err)
 {
+    static const uint8_t corners[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     txm_ptex_place at;
     txm_error_clear(err);
     txm_status status = txm_ptex_place_of(pages, face, &at, err);
     if (status != TXM_OK)
         return status;
     const ptex_page *page = &pages->pages[at.page];
-    const double places[4][2] = {{u, v}, {1 - v, u}, {1 - u, 1 - v}, {v, 1 - u}},
-                 *place = places[pages->cells[face].turn];
-    out[0] = at.page % 10 + (at.x + place[0] * at.width) / page->width;
-    out[1] = at.page / 10 + (at.y + place[1] * at.height) / page->height;
+    for (unsigned k = 0; k < 4; k++) {
+        const uint8_t *corner = corners[(k + pages->cells[face].turn) & 3];
+        out[k][0] = at.page % 10 + (double)(at.x + corner[0] * at.width) / page->width;
+        out[k][1] = at.page / 10 + (double)(at.y + corner[1] * at.height) / page->height;
+    }
     return TXM_OK;
+}
+
+txm_status txm_ptex_place_uv(const txm_ptex_pages *pages, uint32_t face, double u, double v, double out[2],
+                             txm_error *err)
+{
+    double at[4][2];
+    const txm_status status = txm_ptex_place_corners(pages, face, at, err);
+    for (int k = 0; k < 2 && status == TXM_OK; k++)
+        out[k] = at[0][k] + u * (at[1][k] - at[0][k]) + v * (at[3][k] - at[0][k]);
+    return status;
 }
 
 /* ---- from the file to its pages ---------------------------------------------------------------------------------- */
