@@ -101,7 +101,7 @@ def played(txmill, scene):
     """A way round the hill in real time, each frame traced a second time without textures."""
     rows = []
     for name, size in (("2 GB", "2G"), ("200 MB", "200M"), ("20 MB", "20M")):
-        t = json.loads(subprocess.run([txmill, "stream", "play", scene, "--frames", "60", "--rest", "20", "--bounces", "1", "-q", "--json", "--compare", "--cache", size],
+        t = json.loads(subprocess.run([txmill, "stream", "play", scene, "--frames", "30", "--rest", "10", "--bounces", "1", "-q", "--json", "--compare", "--cache", size],
                                       check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[0])["totals"]
         plain, own, loads = (t[key] / t["frames"] for key in ("untextured_cpu_ms", "trace_cpu_ms", "load_cpu_ms"))
         rows.append([name, "%.0f" % plain, "%.0f" % own, "%.0f %%" % (100 * plain / own), "%.1f" % loads, "%.1f %%" % (100 * t["sharp"] / t["texels"]), str(t["loaded"])])
@@ -151,7 +151,7 @@ def main():
             + "\nThe first picture of a wall of %d Ptex files of %d faces, all of them in view, 480x270 px, from the start of the program, in seconds. 20 MB do not even hold the "
             "descriptions of these textures, so `render` has hardly any room for tiles there and is left out.\n\n" % (PTEX_FILES, SIDE * SIDE)
             + table(["picture", "cache", "by the clock", "of processors", "most in memory"], pictures)
-            + "\nA hill of %d leaves, each Ptex file on %d of them, 480x270 px, one bounce: 60 frames of a way round the hill and 20 at rest in `play`, in milliseconds of "
+            + "\nA hill of %d leaves, each Ptex file on %d of them, 480x270 px, one bounce: 30 frames of a way round the hill and 10 at rest in `play`, in milliseconds of "
             "processor time for each frame. Without textures, the same frames need less, and the rate is the share.\n\n" % (PTEX_FILES * INSTANCES, INSTANCES)
             + table(["cache", "untextured", "textured", "rate", "loading", "texels that are sharp", "tiles loaded"], frames))
     begin, end = "<!-- begin: bench-scale -->\n", "<!-- end: bench-scale -->\n"
