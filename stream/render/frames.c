@@ -168,6 +168,14 @@ static void close_textures(stm_frames *f)
     stm_render_textures_free(&f->textures);
 }
 
+/* Figures in virtual time do not depend on where the files are: the names of files, which the cache counts, are no part
+ * of the budget. */
+static txm_status set_budget(stm_frames *f, uint64_t bytes, txm_error *err)
+{
+    const uint64_t names = f->options.is_virtual ? f->textures.name_bytes : 0;
+    return txm_cache_set_max_bytes(f->textures.cache, bytes ? bytes + names : 0, err);
+}
+
 /* Opens a cache with the current options and without tiles. */
 static txm_status open_textures(stm_frames *f, txm_error *err)
 {
@@ -175,6 +183,8 @@ static txm_status open_textures(stm_frames *f, txm_error *err)
     if (status == TXM_OK)
         status = stm_frame_loads_new(&f->loads, f->textures.cache, f->options.requests, f->options.is_virtual,
                                      f->options.is_virtual ? 0 : f->options.loaders, err);
+    if (status == TXM_OK && f->options.is_virtual)
+        status = set_budget(f, f->cache.max_bytes, err);
     if (status == TXM_OK)
         status = stm_render_devices_open(&f->devices, f->options.render.devices, f->options.render.device_memory,
                                          f->textures.cache, err);
@@ -603,7 +613,7 @@ txm_status stm_frames_costs(const stm_frames *f, stm_render_image_cost **out, tx
 
 txm_status stm_frames_set_budget(stm_frames *f, uint64_t bytes, txm_error *err)
 {
-    txm_status status = txm_cache_set_max_bytes(f->textures.cache, bytes, err);
+    txm_status status = set_budget(f, bytes, err);
     if (status == TXM_OK) {
         f->cache.max_bytes = bytes;
         stm_frame_loads_resized(&f->loads);

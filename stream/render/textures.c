@@ -298,13 +298,15 @@ static txm_status read_shape(const char *path, stm_bound_image *bound, txm_error
 /* ---- registering ---- */
 
 /* Records the image of a texture, for statistics: UDIM tiles are many textures of one image. */
-static txm_status enter(stm_render_textures *t, uint32_t texture, uint32_t image, txm_error *err)
+static txm_status enter(stm_render_textures *t, uint32_t texture, uint32_t image, const char *name, txm_error *err)
 {
     while (t->count <= texture) {
         if (!STM_GROW(t->image_of, t->capacity, t->count))
             return stm_no_memory(err, NULL);
         t->image_of[t->count++] = STM_SCENE_NONE;
     }
+    if (t->image_of[texture] == STM_SCENE_NONE)
+        t->name_bytes += strlen(name);
     t->image_of[texture] = image;
     return TXM_OK;
 }
@@ -324,7 +326,7 @@ static txm_status add_file(stm_render_textures *t, const stm_render_options *o, 
     if (status == TXM_OK && load)
         status = txm_texture_set_load_all(t->set, *texture, err);
     if (status == TXM_OK)
-        status = enter(t, *texture, image, err);
+        status = enter(t, *texture, image, tx, err);
     if (status == TXM_OK && image == scene->world.image && !from->udim_count) {
         t->world = tx;
         tx = NULL;
@@ -390,8 +392,10 @@ static txm_status add_ptex_page(stm_render_textures *t, const stm_render_scene *
                                : txm_cache_add_source(t->cache, name, &source, from->extension, texture, err);
     if (status == TXM_OK && load)
         status = txm_texture_set_load_all(t->set, *texture, err);
+    if (status == TXM_OK)
+        status = enter(t, *texture, image, name, err);
     free(name);
-    return status == TXM_OK ? enter(t, *texture, image, err) : status;
+    return status;
 }
 
 /* Registers the tiles as textures, then the set. There is no base texture for distant views. */
@@ -415,7 +419,7 @@ static txm_status add_udim(stm_render_textures *t, const stm_render_options *o, 
         status = t->set ? txm_texture_set_add_udim(t->set, from->udims, parts, from->udim_count, texture, err)
                         : txm_cache_add_udim(t->cache, &udim, texture, err);
     if (status == TXM_OK)
-        status = enter(t, *texture, STM_SCENE_NONE, err);
+        status = enter(t, *texture, STM_SCENE_NONE, "", err);
     free(parts);
     return status;
 }

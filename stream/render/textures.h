@@ -27,6 +27,7 @@ typedef struct stm_render_textures {
     size_t page_lists;
     struct stm_pixel_file *pixels; /* the tx files of images of one pixel */
     size_t pixel_count, pixel_capacity;
+    uint64_t name_bytes; /* length of all files' names */
 } stm_render_textures;
 
 /* Finds and registers all tx files. `reference`: uses a set, with all tiles loaded if `load`. */

@@ -77,6 +77,16 @@ check play-small-cache json out 'len(o[0]["frames"]) == 12 and o[0]["totals"]["c
 # At rest, where every frame needs the same tiles: batch after batch, the budget is kept.
 txm stream play room rgb8.png rgba8.png --size 80x45 --frames 60 --path rest --virtual --cache 300K --json
 check play-small-cache-rests json out 'max(f["allocated_bytes"] for f in o[0]["frames"]) < 300 << 10'
+# Figures in virtual time do not depend on where the files are.
+for folder in near "$(printf 'far%.0s' {1..60})"; do
+    mkdir -p "$folder" && cp -rp rgb8.png rgba8.png blender_tx "$folder"
+    for size in 180K 300K; do
+        txm stream play room "$folder"/rgb8.png "$folder"/rgba8.png "${frames[@]}" --cache $size --json
+        python3 -c 'import json, sys; o = json.load(sys.stdin); print(o["totals"], o["frames"])' <out
+    done >"$folder.figures"
+done
+check play-anywhere cmp -s near.figures "$folder.figures"
+check play-anywhere-evicts grep -q "'evicted': [1-9]" near.figures
 txm stream play room rgb8.png --frames 0
 check play-no-frames eval 'rc_is 2 && says "must be a whole number from 1"'
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --wave 0 --json
