@@ -608,7 +608,7 @@ static uint64_t resident_bytes(void)
 /* Opening a file touches more of its pages than reading a tile does. */
 START_TEST(opening_files_keeps_no_pages)
 {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return; /* a sanitizer keeps memory of its own */
 #endif
     enum { TEXTURES = 40 };
@@ -633,7 +633,7 @@ END_TEST
  * that are mapped, with a descriptor for each or for a few of them, and files that are read. */
 START_TEST(processes_are_as_large_as_their_budget)
 {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return; /* a sanitizer keeps memory of its own */
 #endif
     enum { FILES = 16, BUDGET = 16 << 20 };

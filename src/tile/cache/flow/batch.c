@@ -107,7 +107,7 @@ static void run_parts(txm_ticket *t, uint32_t parts)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Runs a batch on a thread of the pool. */
+/* Runs a batch, on a thread of the pool, and drops a reference. */
 static void run_along(void *arg)
 {
     txm_ticket *t = arg;
@@ -125,16 +125,12 @@ bool txm_help(txm_cache *c)
     txm_ticket *t = c->queue.tickets;
     while (t && atomic_load(&t->next) >= t->total)
         t = t->next_running;
-    const bool idle = t;
-    if (idle) {
+    if (t)
         t->users++;
-        pthread_mutex_unlock(&c->lock);
-        run_parts(t, UINT32_MAX);
-        pthread_mutex_lock(&c->lock);
-        leave_running(t);
-    }
     pthread_mutex_unlock(&c->lock);
-    return idle;
+    if (t)
+        run_along(t);
+    return t;
 }
 
 /* The threads are started for the first batch that has work for them. If they cannot be started, the thread that waits
@@ -301,15 +297,10 @@ void txm_ticket_wait(txm_ticket **ticket)
 /* Jobs that were not begun are given up here, because lookups may be waiting for them. */
 void txm_ticket_cancel(txm_ticket **ticket)
 {
-    txm_ticket *t = ticket ? *ticket : NULL;
-    if (!t)
+    if (!ticket || !*ticket)
         return;
-    txm_cache *c = t->cache;
-    atomic_store(&t->cancelled, true);
-    run_parts(t, UINT32_MAX);
-    pthread_mutex_lock(&c->lock);
-    leave_running(t);
-    pthread_mutex_unlock(&c->lock);
+    atomic_store(&(*ticket)->cancelled, true);
+    run_along(*ticket);
     *ticket = NULL;
 }
 
@@ -540,10 +531,12 @@ void txm_cache_viewer_evicts(txm_cache_viewer *v, bool evicts)
     v->evicts_nothing = !evicts;
 }
 
-static txm_status process(txm_cache_viewer *v, txm_lookup_state *const *lanes, size_t count, txm_ticket **ticket,
-                          txm_error *err)
+txm_status txm_cache_viewer_process(txm_cache_viewer *v, txm_lookup_state *const *lanes, size_t count,
+                                    txm_ticket **ticket, txm_error *err)
 {
     txm_cache *c = v->cache;
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
     while (c->queue.processing) /* batches are planned one at a time, although opening files releases the lock */
         pthread_cond_wait(&c->changed, &c->lock);
     c->queue.processing = true;
@@ -551,45 +544,32 @@ static txm_status process(txm_cache_viewer *v, txm_lookup_state *const *lanes, s
     uint32_t room = c->queue.spare_room;
     c->queue.spare_jobs = NULL;
     c->queue.spare_room = 0;
-    txm_ticket *t = NULL;
-    if (txm_array_grow(&c->tiles, (void **)&jobs, &room, 1, sizeof *jobs, NULL))
-        t = txm_ticket_of(c, jobs, room, &v->pins);
-    if (!t) {
+    const bool made = txm_array_grow(&c->tiles, (void **)&jobs, &room, 1, sizeof *jobs, NULL);
+    txm_ticket *t = *ticket = made ? txm_ticket_of(c, jobs, room, &v->pins) : NULL;
+    if (t) {
+        t->viewer = v;
+        if (c->options.launch_seconds > 0)
+            t->deadline_seconds = txm_clock_seconds() + (double)c->options.launch_seconds;
+        txm_trace_launch(c);
+        txm_viewer_close(v);
+        txm_viewer_unpin(v);
+        v->rejection = rejection_of(c, lanes, count);
+        txm_ticket_fill(t, choose_jobs(t, collect_jobs(t, lanes, count)));
+        t->awaits_others = !t->total && v->generation == atomic_load(&c->world.generation);
+        t->jobs_seen = v->jobs_over;
+        /* Makes room for all pins now: to allocate it while the next launch runs could evict tiles. */
+        txm_array_grow(&c->tiles, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queue.count,
+                       sizeof *v->pins.items, NULL);
+    } else {
         txm_release(&c->tiles, jobs, room * sizeof *jobs);
-        c->queue.processing = false;
-        pthread_cond_broadcast(&c->changed);
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
     }
-    t->viewer = v;
-    if (c->options.launch_seconds > 0)
-        t->deadline_seconds = txm_clock_seconds() + (double)c->options.launch_seconds;
-    txm_trace_launch(c);
-    txm_viewer_close(v);
-    txm_viewer_unpin(v);
-    v->rejection = rejection_of(c, lanes, count);
-    txm_ticket_fill(t, choose_jobs(t, collect_jobs(t, lanes, count)));
-    t->awaits_others = !t->total && v->generation == atomic_load(&c->world.generation);
-    t->jobs_seen = v->jobs_over;
-    /* Makes room for all pins now: to allocate it while the next launch runs could evict tiles. */
-    txm_array_grow(&c->tiles, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queue.count,
-                   sizeof *v->pins.items, NULL);
     c->queue.processing = false;
     pthread_cond_broadcast(&c->changed);
-    *ticket = t;
+    pthread_mutex_unlock(&c->lock);
+    if (!t)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a batch of tiles");
+    txm_ticket_start(t);
     return TXM_OK;
-}
-
-txm_status txm_cache_viewer_process(txm_cache_viewer *v, txm_lookup_state *const *lanes, size_t count,
-                                    txm_ticket **ticket, txm_error *err)
-{
-    txm_error_clear(err);
-    *ticket = NULL;
-    pthread_mutex_lock(&v->cache->lock);
-    txm_status status = process(v, lanes, count, ticket, err);
-    pthread_mutex_unlock(&v->cache->lock);
-    if (*ticket)
-        txm_ticket_start(*ticket);
-    return status;
 }
 
 txm_status txm_cache_process(txm_cache *c, txm_lookup_state *const *lanes, size_t count, txm_ticket **ticket,
