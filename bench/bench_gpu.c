@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Compares each kernel's bytes and time with the bandwidth of a plain copy on the same device, for an image of 8192 x
- * 8192 RGBA8 (sRGB) and half. bench_gpu [WIDTH]
+ * 8192 RGBA of 8 and 16 bits. bench_gpu [WIDTH]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static txm_status bench_all(const txm_device_backend_row *backend, uint32_t widt
             continue;
         printf("%s:%u %s\n", backend->name, i, facts.name);
         if ((status = bench(jobs, i, width, TXM_TYPE_U8, err)) == TXM_OK)
-            status = bench(jobs, i, width, TXM_TYPE_HALF, err);
+            status = bench(jobs, i, width, TXM_TYPE_U16, err);
     }
     return status;
 }

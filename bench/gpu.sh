@@ -23,7 +23,7 @@ case $what in
         ) ;;
 esac
 case $what in *" conversions "*) ;; *) exit 0 ;; esac
-names=${IMAGES:-photo8k.jpg rgba4k.png hdr4k.exr}
+names=${IMAGES:-photo8k.jpg rgba4k.png}
 # shellcheck disable=SC2086
 bench/images.sh "$images" $names
 out=$(mktemp -d)

@@ -64,8 +64,9 @@ typedef struct txm_device_rate {
     uint64_t reserved[2];
 } txm_device_rate;
 
-/* The number of kinds that are measured: four types, each with one channel and with four. */
-enum { TXM_DEVICE_RATES = 8 };
+/* The number of kinds that are measured: uint8 and uint16, each with one channel and with four. Devices convert no half
+ * or float images. */
+enum { TXM_DEVICE_RATES = 4 };
 
 /* Measures a usable device, which takes seconds, and stores the result for this user ($XDG_CACHE_HOME/txmill or
  * ~/.cache/txmill). The device "auto" is chosen by stored results, and is the CPU if there are none. DEVICE, and the

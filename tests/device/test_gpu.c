@@ -54,23 +54,13 @@ static size_t wide_row(const image *m)
     return (size_t)m->plan.width * m->plan.conform.channels * txm_type_bytes(m->plan.type);
 }
 
-/* Fills integers with any bits, and floats with normal, special, subnormal, huge and non-finite values. */
 static void random_sample(txm_type type, uint8_t *p)
 {
-    static const float edges[] = {0.0f,   -0.0f,    1.0f,    -1.0f, 0.0031308f, 0.04045f, 65504.0f,    -65504.0f,
-                                  1e-40f, 65520.0f, 3.3e38f, 6e-8f, 0.5f,       -3e38f,   1.0f / 0.0f, 0.0f / 0.0f};
-    float f = (float)(next_random() & 0xFFFF) / 50000.0f;
-    if (next_random() % 8 == 0)
-        f = edges[next_random() % (sizeof edges / sizeof *edges)];
-    uint16_t h = txm_float_to_half(f), u = (uint16_t)(next_random() % 5 ? next_random() : 65535);
+    const uint16_t u = (uint16_t)(next_random() % 5 ? next_random() : 65535);
     if (type == TXM_TYPE_U8)
         *p = (uint8_t)(u >> 8);
     else
-        memcpy(p,
-               type == TXM_TYPE_FLOAT  ? (void *)&f
-               : type == TXM_TYPE_HALF ? (void *)&h
-                                       : (void *)&u,
-               txm_type_bytes(type));
+        memcpy(p, &u, sizeof u);
 }
 
 /* Grey images are opaque, and their colour channels are equal. */
@@ -82,9 +72,7 @@ static void fill(image *m)
     for (size_t i = 0; i < pixels; i++) {
         uint8_t *p = m->raw + i * c->src_channels * b;
         for (uint32_t k = 0; k < c->src_channels; k++) {
-            do
-                random_sample(m->plan.type, p + k * b);
-            while (grey && !txm_gpu_finite(m->plan.type, txm_gpu_load(m->plan.type, 1, p + k * b).v[0]));
+            random_sample(m->plan.type, p + k * b);
             if (grey && (k == 1 || k == 2))
                 memcpy(p + k * b, p, b);
         }
@@ -108,8 +96,6 @@ static void conform_rows(const image *m)
             ops->associate(t, row, m->plan.width);
         if (c->set_opaque)
             ops->set_opaque(t, row, m->plan.width);
-        if (c->finite)
-            ops->zero_nonfinite(t, c->channels, row, m->plan.width);
         uint8_t *stored = m->level[0] + y * stored_row(m, 0);
         if (m->plan.channels == c->channels)
             memcpy(stored, row, stored_row(m, 0));
@@ -175,7 +161,7 @@ static size_t expected_tile(const image *m, uint32_t level, uint32_t x, uint32_t
     ck_assert(!txm_tile_encoder_new(&format, &e, NULL));
     ck_assert(!txm_tile_encode(e, m->level[level] + y * stored_row(m, level) + x * pixel, stored_row(m, level), w, h,
                                &plain, &bytes, NULL));
-    for (uint32_t r = 0; r < p->tile_px && p->filter && !txm_type_is_float(p->type); r++) {
+    for (uint32_t r = 0; r < p->tile_px && p->filter; r++) {
         const uint8_t *src = (const uint8_t *)plain + r * row;
         if (p->type == TXM_TYPE_U8)
             txm_predict_row_u8(src, row, p->channels, out + r * row);
@@ -185,8 +171,6 @@ static size_t expected_tile(const image *m, uint32_t level, uint32_t x, uint32_t
     }
     if (!p->filter)
         memcpy(out, plain, bytes);
-    else if (txm_type_is_float(p->type))
-        txm_zip_filter(plain, bytes, out);
     txm_tile_encoder_free(&e);
     return bytes;
 }
@@ -254,7 +238,7 @@ static void check_stats(const image *m, const txm_gpu_result *r)
             float min = 0, max = 0;
             for (uint32_t x = 0; x < m->plan.width; x++) {
                 txm_gpu_pixel p = txm_gpu_load(m->plan.type, channels, row + x * (wide_row(m) / m->plan.width));
-                float v = txm_gpu_number(m->plan.type, p.v[c]);
+                float v = (float)p.v[c];
                 min = x == 0 || v < min ? v : min;
                 max = x == 0 || v > max ? v : max;
             }
@@ -342,19 +326,19 @@ static const struct {
     txm_gpu_conform conform;
     uint32_t channels;
 } layouts[] = {
-    {{1, 1, false, false, true}, 1}, {{2, 4, false, false, true}, 4}, {{2, 4, true, false, true}, 4},
-    {{3, 4, false, false, true}, 4}, {{3, 4, false, true, true}, 1},  {{4, 4, true, false, true}, 4},
-    {{4, 4, false, false, true}, 4}, {{4, 4, false, true, true}, 4},  {{4, 4, true, true, true}, 1},
+    {{1, 1, false, false}, 1}, {{2, 4, false, false}, 4}, {{2, 4, true, false}, 4},
+    {{3, 4, false, false}, 4}, {{3, 4, false, true}, 1},  {{4, 4, true, false}, 4},
+    {{4, 4, false, false}, 4}, {{4, 4, false, true}, 4},  {{4, 4, true, true}, 1},
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts, CURVES = TXM_CURVE_SRGB_PACKED + 1 };
 
 /* Every layout with each curve; only some of them for each size, unless thorough. */
 START_TEST(jobs_equal_scalar)
 {
-    const txm_type type = (txm_type)(_i % 4);
-    const uint32_t *size = sizes[_i / 4];
+    const txm_type type = (txm_type)(_i % 2);
+    const uint32_t *size = sizes[_i / 2];
     seed = 2654435761u * (uint32_t)(_i + 1);
-    for (size_t k = (size_t)_i / 4 % case_part() % (CURVES * LAYOUTS); k < CURVES * LAYOUTS; k += case_part()) {
+    for (size_t k = (size_t)_i / 2 % case_part() % (CURVES * LAYOUTS); k < CURVES * LAYOUTS; k += case_part()) {
         bool plain = next_random() % 4 == 0;
         uint32_t tile_px = 16u << next_random() % 2;
         const txm_gpu_plan plan = {.width = size[0],
@@ -376,20 +360,18 @@ START_TEST(jobs_equal_scalar)
 }
 END_TEST
 
-/* A filtered tile is encoded into the same bytes as its pixels are, also if EXR stores it uncompressed. */
+/* A filtered tile is encoded into the same bytes as its pixels are. */
 START_TEST(filtered_tiles_encode_alike)
 {
     static const txm_codec codecs[] = {TXM_CODEC_ZIP, TXM_CODEC_ZSTD, TXM_CODEC_NONE};
-    txm_type type = (txm_type)(_i % 4);
-    txm_codec codec = codecs[_i / 4 % 3];
-    bool noise = _i / 12, stored = false;
-    if (codec == TXM_CODEC_ZSTD && txm_type_is_float(type))
-        return;
+    txm_type type = (txm_type)(_i % 2);
+    txm_codec codec = codecs[_i / 2 % 3];
+    bool noise = _i / 6, stored = false;
     const txm_gpu_plan plan = {.width = 90,
                                .height = 70,
                                .tile_px = 64,
                                .type = type,
-                               .conform = {4, 4, false, false, true},
+                               .conform = {4, 4, false, false},
                                .channels = 4,
                                .filter = codec != TXM_CODEC_NONE};
     image m = image_new(&plan);
@@ -411,7 +393,7 @@ START_TEST(filtered_tiles_encode_alike)
             ck_assert(n == k && memcmp(one, two, n) == 0);
             stored |= n == raw;
         }
-    ck_assert(stored || (codec != TXM_CODEC_NONE && !(noise && txm_type_is_float(type))));
+    ck_assert(stored == (codec == TXM_CODEC_NONE));
     ck_assert_int_eq(txm_tile_encode_filtered(b, filtered, 65, 1, NULL, NULL, NULL), TXM_STATUS_INTERNAL);
     txm_tile_encoder_free(&a);
     txm_tile_encoder_free(&b);
@@ -426,13 +408,13 @@ START_TEST(senseless_plans)
     const txm_gpu_plan good = {.width = 64,
                                .height = 64,
                                .tile_px = 64,
-                               .conform = {1, 1, false, false, false},
+                               .conform = {1, 1, false, false},
                                .channels = 1,
                                .chunk_rows = 64,
                                .slots = 2};
-    txm_gpu_plan bad[9];
+    txm_gpu_plan bad[10];
     txm_error err = {0};
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 10; i++)
         bad[i] = good;
     bad[0].width = 0;
     bad[1].height = TXM_MAX_LOOKUP_PX + 1;
@@ -443,8 +425,9 @@ START_TEST(senseless_plans)
     bad[6].channels = 4;
     bad[7].chunk_rows = 1u << 20;
     bad[8].slots = 100;
+    bad[9].type = TXM_TYPE_HALF;
     txm_gpu_job *job = NULL;
-    for (int i = 0; i < 9; i++, txm_error_clear(&err)) {
+    for (int i = 0; i < 10; i++, txm_error_clear(&err)) {
         ck_assert_int_eq(gpu->open(0, &bad[i], &job, &err), TXM_STATUS_INTERNAL);
         ck_assert_ptr_null(job);
     }
@@ -462,7 +445,7 @@ START_TEST(memory_is_as_planned)
     const txm_gpu_plan plan = {.width = 500,
                                .height = 700,
                                .tile_px = 64,
-                               .conform = {3, 4, false, false, false},
+                               .conform = {3, 4, false, false},
                                .channels = 4,
                                .filter = true,
                                .borders = true,
@@ -506,8 +489,8 @@ START_TEST(bench_runs)
     txm_gpu_plan plan = {.width = 64,
                          .height = 256,
                          .tile_px = 64,
-                         .type = TXM_TYPE_HALF,
-                         .conform = {4, 4, false, false, false},
+                         .type = TXM_TYPE_U16,
+                         .conform = {4, 4, false, false},
                          .channels = 4,
                          .curve = TXM_CURVE_SRGB,
                          .filter = true,
@@ -557,8 +540,8 @@ int main(void)
     ops = txm_ops_isa("scalar");
     Suite *suite = suite_create("gpu");
     TCase *t = add_case(suite, "gpu");
-    tcase_add_loop_test(t, jobs_equal_scalar, 0, 4 * SIZES);
-    tcase_add_loop_test(t, filtered_tiles_encode_alike, 0, 24);
+    tcase_add_loop_test(t, jobs_equal_scalar, 0, 2 * SIZES);
+    tcase_add_loop_test(t, filtered_tiles_encode_alike, 0, 12);
     add_tests(t, senseless_plans, memory_is_as_planned, bench_runs, table_says_what_it_is);
     /* A device's context cannot be used after a fork. */
     return asked ? run_suite_in_one_process(suite) : run_suite(suite);

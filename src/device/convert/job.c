@@ -117,8 +117,7 @@ static void plan_output(txm_gpu_job *j)
         uint64_t border_bytes =
             (uint64_t)txm_gpu_borders_pixels(p->tile_px, l->width, p->tile_px) * p->channels * txm_gpu_bytes(p->type);
         j->piece_capacity += tiles + borders;
-        j->out_capacity +=
-            tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width, p->tile_px) + ALIGN);
+        j->out_capacity += tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width) + ALIGN);
         j->out_capacity += borders * (border_bytes + ALIGN);
     }
 }
@@ -178,11 +177,11 @@ txm_status gpu_check(int code, const char *what, txm_error *err)
 static bool sensible(const txm_gpu_plan *p)
 {
     const txm_gpu_conform *c = &p->conform;
-    return p->width && p->height && p->width <= TXM_MAX_LOOKUP_PX && p->height <= TXM_MAX_LOOKUP_PX &&
-           p->tile_px >= TXM_MIN_TILE_PX && p->tile_px <= TXM_MAX_TILE_PX && (p->tile_px & (p->tile_px - 1)) == 0 &&
-           p->chunk_rows && p->chunk_rows <= TXM_GPU_MAX_CHUNK_ROWS && p->chunk_rows % p->tile_px == 0 &&
-           p->slots >= 2 && p->slots <= TXM_GPU_MAX_SLOTS && c->src_channels >= 1 && c->src_channels <= 4 &&
-           (c->channels == 4 || (c->channels == 1 && c->src_channels == 1)) &&
+    return !txm_type_is_float(p->type) && p->width && p->height && p->width <= TXM_MAX_LOOKUP_PX &&
+           p->height <= TXM_MAX_LOOKUP_PX && p->tile_px >= TXM_MIN_TILE_PX && p->tile_px <= TXM_MAX_TILE_PX &&
+           (p->tile_px & (p->tile_px - 1)) == 0 && p->chunk_rows && p->chunk_rows <= TXM_GPU_MAX_CHUNK_ROWS &&
+           p->chunk_rows % p->tile_px == 0 && p->slots >= 2 && p->slots <= TXM_GPU_MAX_SLOTS && c->src_channels >= 1 &&
+           c->src_channels <= 4 && (c->channels == 4 || (c->channels == 1 && c->src_channels == 1)) &&
            (p->channels == c->channels || p->channels == 1);
 }
 

@@ -167,7 +167,7 @@ static int make_tiles(chunk *c, uint32_t index)
                        0,         l->store,    0};
     while (l->tiled < l->height && l->tiled + rows_at(c, l, l->tiled) <= l->made) {
         uint32_t rows = rows_at(c, l, l->tiled);
-        size_t bytes = txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width, rows);
+        size_t bytes = txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width);
         TRY(add_piece(c, (txm_gpu_piece){TXM_GPU_TILES, index, l->tiled, rows, NULL, bytes}, a.bands++ > 0, &a.out));
         l->tiled += rows;
     }

@@ -70,14 +70,14 @@ static void open_device(attempt *a, const txm_pyramid_spec *spec)
 {
     const txm_attempt_request *r = a->request;
     const txm_conform *c = &a->conform;
-    const bool floats = txm_type_is_float(c->type);
+    const bool floats = txm_type_is_float(spec->type);
     const bool wide = spec->width > TXM_MAX_LOOKUP_PX || spec->height > TXM_MAX_LOOKUP_PX;
     char why[TXM_MESSAGE_BYTES] = "latitude-longitude images are filtered there";
     txm_gpu_plan p = {.width = spec->width,
                       .height = spec->height,
                       .tile_px = a->layout.tile_px,
                       .type = spec->type,
-                      .conform = {c->src_channels, c->channels, c->associate, c->set_opaque, floats},
+                      .conform = {c->src_channels, c->channels, c->associate, c->set_opaque},
                       .channels = spec->channels,
                       .curve = spec->curve,
                       .filter = a->layout.compression.codec != TXM_CODEC_NONE,
@@ -85,12 +85,14 @@ static void open_device(attempt *a, const txm_pyramid_spec *spec)
     if (conforms_here(a))
         p.conform = (txm_gpu_conform){.src_channels = p.channels, .channels = p.channels};
     else
-        p.rows = floats || c->associate || c->set_opaque || c->src_channels != p.channels;
-    if (wide)
+        p.rows = c->associate || c->set_opaque || c->src_channels != p.channels;
+    if (floats)
+        snprintf(why, sizeof why, "half and float images are converted there");
+    else if (wide)
         snprintf(why, sizeof why, "images of more than %d px a side are converted there", TXM_MAX_LOOKUP_PX);
     txm_gpu_stage_setup setup = {.job = &a->job, .queue = a->queue, .hash = &a->hash_stage, .stats = &a->feed.stats};
     txm_gpu_choice choice = TXM_GPU_NONE;
-    if (!spec->equiangular && !wide)
+    if (!spec->equiangular && !wide && !floats)
         choice = txm_gpus_lease(r->context->gpus, &p, a->pinned_limit, &setup.lease, why);
     const bool leased = choice == TXM_GPU_LEASED;
     txm_context_log(r->context, choice == TXM_GPU_REFUSED ? TXM_LOG_LEVEL_WARNING : TXM_LOG_LEVEL_INFO, "%s: on %s: %s",

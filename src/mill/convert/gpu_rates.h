@@ -8,7 +8,7 @@
 #include "mill/gpu/gpu_jobs.h"
 #include "tile/ops/ops.h"
 
-enum { TXM_GPU_TYPES = 4, TXM_GPU_LABEL_BYTES = 16 };
+enum { TXM_GPU_TYPES = 2, TXM_GPU_LABEL_BYTES = 16 };
 
 /* Seconds per pixel of level 0 for the work that a device takes over. */
 typedef struct txm_gpu_rate {

@@ -126,7 +126,7 @@ static void add_stats(txm_gpu_stage *s, const txm_gpu_result *r)
         const txm_gpu_row_stats *row = &r->stats[y];
         for (uint32_t c = 0; c < channels; c++) {
             st->sum[c] += row->sum[c];
-            float v = txm_gpu_number(plan->type, first.v[c]);
+            const float v = (float)first.v[c];
             st->varies |= row->min[c] != v || row->max[c] != v;
         }
         st->grey = st->grey && row->grey;

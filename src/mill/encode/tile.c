@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "mill/encode/deflate.h"
 #include "mill/encode/filter.h"
-#include "tile/decode/exr_decode.h"
 #include "tile/decode/zstd_status.h"
 
 enum { ZSTD_DEFAULT_LEVEL = 3, ZSTD_MAX_LEVEL = 19 };
@@ -219,24 +218,15 @@ txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t strid
     return TXM_OK;
 }
 
-/* For devices, which have applied the filter already. */
+/* For devices, which have applied the filter already; TIFF only. */
 txm_status txm_tile_encode_filtered(txm_tile_encoder *e, const void *filtered, uint32_t valid_w, uint32_t valid_h,
                                     const void **encoded, size_t *encoded_bytes, txm_error *err)
 {
-    size_t raw_bytes = txm_tile_raw_bytes(e, valid_w, valid_h), n = 0;
+    size_t n = e->raw_bytes;
     txm_status status = check_valid(e, valid_w, valid_h, err);
-    if (status != TXM_OK || (status = compress(e, filtered, raw_bytes, &n, err)) != TXM_OK)
+    if (status != TXM_OK || (status = compress(e, filtered, e->raw_bytes, &n, err)) != TXM_OK)
         return status;
-    *encoded = e->packed;
+    *encoded = e->format.compression.codec == TXM_CODEC_NONE ? filtered : e->packed;
     *encoded_bytes = n;
-    if (!is_stored(e, n, raw_bytes))
-        return TXM_OK;
-    *encoded = filtered;
-    *encoded_bytes = raw_bytes;
-    if (e->format.compression.codec != TXM_CODEC_NONE) {
-        memcpy(e->filtered, filtered, raw_bytes);
-        txm_exr_unsplit(e->filtered, e->raw, raw_bytes);
-        *encoded = e->raw;
-    }
     return TXM_OK;
 }

@@ -41,7 +41,7 @@ txm_status txm_tile_encode(txm_tile_encoder *encoder, const void *pixels, size_t
 /* The size in bytes of a tile of valid_w x valid_h px before compression. */
 size_t txm_tile_raw_bytes(const txm_tile_encoder *encoder, uint32_t valid_w, uint32_t valid_h);
 
-/* Encodes a tile that a device has processed already: predictor or split are applied, unless the format is
+/* Encodes a tile of integers that a device has processed already: the predictor is applied, unless the format is
  * uncompressed. */
 txm_status txm_tile_encode_filtered(txm_tile_encoder *encoder, const void *filtered, uint32_t valid_w, uint32_t valid_h,
                                     const void **encoded, size_t *encoded_bytes, txm_error *err);

@@ -44,8 +44,6 @@ TXM_ARITH void txm_gpu_keep(TXM_GLOBAL uint8_t *m, txm_type type, uint32_t chann
     txm_gpu_save(type, channels, stored, txm_gpu_row(m, store, y) + (uint64_t)x * channels * txm_gpu_bytes(type));
     if (floats->none_kept)
         return;
-    for (uint32_t c = 0; c < channels; c++)
-        p.v[c] = txm_gpu_same_nan(type == TXM_TYPE_HALF ? txm_clamp_level(p.v[c]) : p.v[c]);
     txm_gpu_save_light(channels, p, txm_gpu_float_row(m, floats, y) + (uint64_t)x * channels);
 }
 
@@ -96,7 +94,7 @@ TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, TXM_GLOBAL uint8_t *
 /* Statistics of one row of level 0, before RGBA that is grey loses its other channels. */
 typedef struct txm_gpu_row_stats {
     double sum[4];        /* sums of samples as float32, as in txm_stats */
-    float min[4], max[4]; /* stored integers, or values of floats */
+    float min[4], max[4]; /* stored integers */
     uint32_t grey;        /* r == g == b and full alpha in every pixel */
 } txm_gpu_row_stats;
 
@@ -109,13 +107,7 @@ typedef struct txm_gpu_count {
     uint64_t out; /* offset of one txm_gpu_row_stats per row */
 } txm_gpu_count;
 
-TXM_ARITH float txm_gpu_number(txm_type type, uint32_t v)
-{
-    return txm_gpu_is_integer(type) ? (float)v : txm_gpu_to_float(type, v);
-}
-
-/* Sums one channel of one row: a sum of floats has a defined order, so one thread computes it. The rows of a chunk are
- * enough to keep a GPU busy. */
+/* Sums one channel of one row. The rows of a chunk are enough to keep a GPU busy. */
 TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channel,
                                   uint32_t row)
 {
@@ -123,26 +115,20 @@ TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, TXM_GLOBAL uint8_t *m,
         return;
     TXM_GLOBAL const uint8_t *src = m + a->raw + row * a->raw_stride_bytes;
     uint32_t step = a->conform.src_channels * txm_gpu_bytes(type), one = txm_gpu_one(type);
-    double sum = 0;
     uint64_t shares = 0;
     float min = 0, max = 0;
     bool grey = a->conform.channels == 4;
     for (uint32_t x = 0; x < a->width; x++, src += step) {
         txm_gpu_pixel p = txm_gpu_conform_pixel(type, &a->conform, txm_gpu_load(type, a->conform.src_channels, src));
         uint32_t sample = channel < 2 ? p.v[channel ? 1 : 0] : p.v[channel == 2 ? 2 : 3];
-        float v = txm_gpu_number(type, sample);
-        if (txm_gpu_is_integer(type))
-            shares += txm_sample_share(txm_gpu_to_float(type, sample));
-        else
-            sum += (double)v;
+        float v = (float)sample;
+        shares += txm_sample_share(txm_gpu_to_float(type, sample));
         min = x == 0 || v < min ? v : min;
         max = x == 0 || v > max ? v : max;
-        /* Compares numbers, since zeros of either sign are equal. */
-        float r = txm_gpu_number(type, p.v[0]), g = txm_gpu_number(type, p.v[1]), b = txm_gpu_number(type, p.v[2]);
-        grey = grey && r == g && g == b && p.v[3] == one;
+        grey = grey && p.v[0] == p.v[1] && p.v[1] == p.v[2] && p.v[3] == one;
     }
     TXM_GLOBAL txm_gpu_row_stats *out = (TXM_GLOBAL txm_gpu_row_stats *)(TXM_GLOBAL void *)(m + a->out) + row;
-    out->sum[channel] = txm_gpu_is_integer(type) ? txm_shares_sum(shares) : sum;
+    out->sum[channel] = txm_shares_sum(shares);
     out->min[channel] = min;
     out->max[channel] = max;
     if (channel == 0)
@@ -196,12 +182,12 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, TXM_GLOBAL uint8_t *m,
     txm_gpu_keep(m, type, channels, (txm_curve)a->curve, t, p, x, y, &a->store, &a->dst);
 }
 
-/* Makes whole rows of tiles for the compressor. TIFF tiles are full, with the last pixel and row repeated; EXR tiles
- * have their valid pixels, one plane per channel within each line. Tiles are contiguous. */
+/* Makes whole rows of tiles for the compressor: TIFF tiles are full, with the last pixel and row repeated. Tiles are
+ * contiguous. */
 typedef struct txm_gpu_tiles {
     txm_type type;
     uint32_t channels, tile_px, tile_shift; /* tile_px = 1 << tile_shift, since a shift is cheaper than a division */
-    uint32_t filter;                        /* the horizontal predictor for TIFF, byte split and differences for EXR */
+    uint32_t filter;                        /* the horizontal predictor */
     uint32_t width, height;                 /* size of the level */
     uint32_t y, bands;                      /* y: first row, a multiple of tile_px; bands: number of rows of tiles */
     txm_gpu_store store;
@@ -216,21 +202,22 @@ TXM_ARITH uint32_t txm_gpu_shift(uint32_t tile_px)
     return shift;
 }
 
-/* Bytes of one row of tiles with `rows` valid pixel rows. */
-TXM_ARITH uint64_t txm_gpu_tiles_bytes(txm_type type, uint32_t channels, uint32_t tile_px, uint32_t width,
-                                       uint32_t rows)
+/* Bytes of one row of tiles. */
+TXM_ARITH uint64_t txm_gpu_tiles_bytes(txm_type type, uint32_t channels, uint32_t tile_px, uint32_t width)
 {
     uint64_t pixel = channels * txm_gpu_bytes(type), across = (width + tile_px - 1) / tile_px;
-    return txm_gpu_is_integer(type) ? across * tile_px * tile_px * pixel : width * pixel * rows;
+    return across * tile_px * tile_px * pixel;
 }
 
 /* Makes pixel x of row `row` in a row of tiles. */
-TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
-                                 uint32_t x, uint32_t row, uint32_t band)
+TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
+                                  uint32_t x, uint32_t row, uint32_t band)
 {
+    if (band >= a->bands || row >= a->tile_px || x >= (a->width + a->tile_px - 1) >> a->tile_shift << a->tile_shift)
+        return;
     uint32_t bytes = channels * txm_gpu_bytes(type), tile = x >> a->tile_shift, in = x & (a->tile_px - 1);
     uint32_t y0 = a->y + band * a->tile_px, last_y = a->height - 1, y = y0 + row < last_y ? y0 + row : last_y;
-    uint64_t band_bytes = txm_gpu_tiles_bytes(type, channels, a->tile_px, a->width, a->tile_px);
+    uint64_t band_bytes = txm_gpu_tiles_bytes(type, channels, a->tile_px, a->width);
     uint64_t at = (((uint64_t)tile << a->tile_shift) + row) << a->tile_shift;
     TXM_GLOBAL const uint8_t *src = txm_gpu_row(m, &a->store, y);
     txm_gpu_pixel v = txm_gpu_load(type, channels, src + (uint64_t)(x < a->width ? x : a->width - 1) * bytes);
@@ -245,81 +232,10 @@ TXM_ARITH void txm_gpu_tile_tiff(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, 
     txm_gpu_save(type, channels, v, m + a->out + band * band_bytes + (at + in) * bytes);
 }
 
-/* A position in a tile of an EXR file, in its order: line by line, plane by plane. */
-typedef struct txm_gpu_exr_place {
-    uint32_t x0, y0, w, h;
-    uint32_t row, plane, x;
-} txm_gpu_exr_place;
-
-TXM_ARITH uint32_t txm_gpu_exr_sample(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
-                                      const txm_gpu_exr_place *at)
-{
-    TXM_GLOBAL const uint8_t *row = txm_gpu_row(m, &a->store, at->y0 + at->row);
-    uint64_t sample = (uint64_t)(at->x0 + at->x) * channels + at->plane;
-    return type == TXM_TYPE_HALF ? txm_gpu_load_16(row + 2 * sample) : txm_gpu_load_32(row + 4 * sample);
-}
-
-/* The sample before this one; for the first one, the last. */
-TXM_ARITH txm_gpu_exr_place txm_gpu_exr_before(uint32_t channels, txm_gpu_exr_place at)
-{
-    at.row = at.x || at.plane ? at.row : at.row ? at.row - 1 : at.h - 1;
-    at.plane = at.x ? at.plane : at.plane ? at.plane - 1 : channels - 1;
-    at.x = at.x ? at.x - 1 : at.w - 1;
-    return at;
-}
-
-TXM_ARITH void txm_gpu_tile_exr(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
-                                txm_gpu_exr_place at, TXM_GLOBAL uint8_t *out)
-{
-    uint32_t bytes = txm_gpu_bytes(type), middle = at.w * at.h * channels * bytes / 2;
-    uint32_t n = (at.row * channels + at.plane) * at.w + at.x, s = txm_gpu_exr_sample(a, m, type, channels, &at);
-    if (!a->filter) {
-        for (uint32_t b = 0; b < bytes; b++)
-            out[n * bytes + b] = (uint8_t)(s >> (8 * b));
-        return;
-    }
-    /* Bytes at even positions go to the first half, those at odd ones to the second; each is stored as its difference
-     * from the previous one in the same half, plus 128. The first byte is stored unchanged; the second half continues
-     * from the last byte of the first one. */
-    txm_gpu_exr_place place = txm_gpu_exr_before(channels, at);
-    uint32_t before = txm_gpu_exr_sample(a, m, type, channels, &place), top = 8 * (bytes - 2);
-    uint32_t even = n ? before >> top & 0xFF : 128, odd = before >> (n ? top + 8 : top) & 0xFF;
-    for (uint32_t b = 0; b < bytes; b += 2) {
-        uint32_t low = s >> (8 * b) & 0xFF, high = s >> (8 * b + 8) & 0xFF, to = (n * bytes + b) / 2;
-        out[to] = (uint8_t)(low - even + 128);
-        out[middle + to] = (uint8_t)(high - odd + 128);
-        even = low;
-        odd = high;
-    }
-}
-
-/* Makes one pixel (TIFF) or sample (EXR): `i` counts them over a line of a row of tiles, tile by tile. */
-TXM_ARITH void txm_gpu_tiles_body(const txm_gpu_tiles *a, TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels,
-                                  uint32_t i, uint32_t row, uint32_t band)
-{
-    uint32_t px = a->tile_px, y0 = a->y + band * px;
-    if (band >= a->bands || row >= px)
-        return;
-    if (txm_gpu_is_integer(type)) {
-        if (i < (a->width + px - 1) >> a->tile_shift << a->tile_shift)
-            txm_gpu_tile_tiff(a, m, type, channels, i, row, band);
-        return;
-    }
-    uint32_t h = a->height - y0 < px ? a->height - y0 : px;
-    if (i >= a->width * channels || row >= h)
-        return;
-    uint32_t x0 = i / channels >> a->tile_shift << a->tile_shift, w = a->width - x0 < px ? a->width - x0 : px;
-    uint32_t in = i - x0 * channels, plane = w == px ? in >> a->tile_shift : in / w;
-    const txm_gpu_exr_place place = {x0, y0, w, h, row, plane, in - plane * w};
-    uint64_t at = txm_gpu_tiles_bytes(type, channels, px, a->width, px) * band +
-                  (uint64_t)x0 * h * channels * txm_gpu_bytes(type);
-    txm_gpu_tile_exr(a, m, type, channels, place, m + a->out + at);
-}
-
 /* Number of threads for one line. */
 TXM_ARITH uint32_t txm_gpu_tiles_threads(const txm_gpu_tiles *a)
 {
-    return txm_gpu_is_integer(a->type) ? (a->width + a->tile_px - 1) / a->tile_px * a->tile_px : a->width * a->channels;
+    return (a->width + a->tile_px - 1) / a->tile_px * a->tile_px;
 }
 
 /* Makes for each tile its border in the order of tile/reader/border_order.h, followed by the tile's own outermost

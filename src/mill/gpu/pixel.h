@@ -60,12 +60,7 @@ TXM_ARITH void txm_gpu_save_64(TXM_GLOBAL uint8_t *p, uint64_t v)
 
 TXM_ARITH uint32_t txm_gpu_bytes(txm_type type)
 {
-    return type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2;
-}
-
-TXM_ARITH bool txm_gpu_is_integer(txm_type type)
-{
-    return type == TXM_TYPE_U8 || type == TXM_TYPE_U16;
+    return type == TXM_TYPE_U8 ? 1 : 2;
 }
 
 TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, TXM_GLOBAL const uint8_t *p)
@@ -86,9 +81,7 @@ TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, TXM_GLOBA
     /* The loop is unrolled, because an array with a variable index would be placed in slow memory. */
     for (uint32_t c = 0; c < 4; c++)
         if (c < channels)
-            out.v[c] = type == TXM_TYPE_U8      ? p[c]
-                       : type == TXM_TYPE_FLOAT ? txm_gpu_load_32(p + 4 * c)
-                                                : txm_gpu_load_16(p + 2 * c);
+            out.v[c] = type == TXM_TYPE_U8 ? p[c] : txm_gpu_load_16(p + 2 * c);
     return out;
 }
 
@@ -105,39 +98,24 @@ TXM_ARITH void txm_gpu_save(txm_type type, uint32_t channels, txm_gpu_pixel v, T
     for (uint32_t c = 0; c < channels; c++) {
         if (type == TXM_TYPE_U8)
             p[c] = (uint8_t)v.v[c];
-        else if (type == TXM_TYPE_FLOAT)
-            txm_gpu_save_32(p + 4 * c, v.v[c]);
         else
             txm_gpu_save_16(p + 2 * c, v.v[c]);
     }
 }
 
 typedef struct txm_gpu_conform {
-    uint32_t src_channels, channels;        /* channels: after widening, 1 or 4 */
-    uint32_t associate, set_opaque, finite; /* flags */
+    uint32_t src_channels, channels; /* channels: after widening, 1 or 4 */
+    uint32_t associate, set_opaque;  /* flags */
 } txm_gpu_conform;
 
 TXM_ARITH uint32_t txm_gpu_one(txm_type type)
 {
-    return type == TXM_TYPE_U8 ? 255 : type == TXM_TYPE_U16 ? 65535 : type == TXM_TYPE_HALF ? 0x3C00u : 0x3F800000u;
+    return type == TXM_TYPE_U8 ? 255 : 65535;
 }
 
 TXM_ARITH uint32_t txm_gpu_times(txm_type type, uint32_t c, uint32_t a)
 {
-    if (type == TXM_TYPE_U8)
-        return c * a / 255u;
-    if (type == TXM_TYPE_U16)
-        return c * a / 65535u;
-    if (type == TXM_TYPE_HALF)
-        return txm_half_times((uint16_t)c, (uint16_t)a);
-    return txm_float_bits(txm_bits_float(c) * txm_bits_float(a));
-}
-
-TXM_ARITH bool txm_gpu_finite(txm_type type, uint32_t v)
-{
-    return type == TXM_TYPE_HALF    ? (v & 0x7C00u) != 0x7C00u
-           : type == TXM_TYPE_FLOAT ? (v & 0x7F800000u) != 0x7F800000u
-                                    : true;
+    return type == TXM_TYPE_U8 ? c * a / 255u : c * a / 65535u;
 }
 
 /* Converts a pixel of the source to one of level 0. */
@@ -153,11 +131,6 @@ TXM_ARITH txm_gpu_pixel txm_gpu_conform_pixel(txm_type type, const txm_gpu_confo
             p.v[c] = txm_gpu_times(type, p.v[c], p.v[3]);
     if (f->set_opaque)
         p.v[3] = txm_gpu_one(type);
-    bool finite = true;
-    for (uint32_t c = 0; c < 4; c++)
-        finite = finite && (c >= f->channels || txm_gpu_finite(type, p.v[c]));
-    if (f->finite && !finite)
-        p.v[0] = p.v[1] = p.v[2] = p.v[3] = 0;
     return p;
 }
 
@@ -167,10 +140,7 @@ typedef struct txm_gpu_light {
 
 TXM_ARITH float txm_gpu_to_float(txm_type type, uint32_t v)
 {
-    return type == TXM_TYPE_U8     ? txm_u8_to_float((uint8_t)v)
-           : type == TXM_TYPE_U16  ? txm_u16_to_float((uint16_t)v)
-           : type == TXM_TYPE_HALF ? txm_half_to_float((uint16_t)v)
-                                   : txm_bits_float(v);
+    return type == TXM_TYPE_U8 ? txm_u8_to_float((uint8_t)v) : txm_u16_to_float((uint16_t)v);
 }
 
 /* Converts a stored pixel to the float32 in which levels are filtered. */
@@ -183,13 +153,11 @@ TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, txm_cur
     if (!curve)
         return out;
     if (channels == 1) {
-        out.v[0] = type == TXM_TYPE_U8    ? t->u8_grey[p.v[0]]
-                   : type == TXM_TYPE_U16 ? t->u16_grey[p.v[0]]
-                                          : txm_srgb_decode_grey(out.v[0]);
+        out.v[0] = type == TXM_TYPE_U8 ? t->u8_grey[p.v[0]] : t->u16_grey[p.v[0]];
     } else if (type == TXM_TYPE_U8) {
         for (int c = 0; c < 3; c++)
             out.v[c] = t->u8_rgba[curve == TXM_CURVE_SRGB_PACKED ? 255 : p.v[3]][p.v[c]];
-    } else if (type == TXM_TYPE_U16 && (p.v[3] == 0 || p.v[3] == 65535 || curve == TXM_CURVE_SRGB_PACKED)) {
+    } else if (p.v[3] == 0 || p.v[3] == 65535 || curve == TXM_CURVE_SRGB_PACKED) {
         for (int c = 0; c < 3; c++)
             out.v[c] = t->u16_opaque[p.v[c]];
     } else {
@@ -198,22 +166,9 @@ TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, txm_cur
     return out;
 }
 
-/* Infinity times zero gives a NaN with other bits on a GPU than on x86-64, whose bits are the reference. */
-TXM_ARITH float txm_gpu_same_nan(float v)
-{
-#ifdef TXM_ON_DEVICE
-    return v != v ? txm_bits_float(0xFFC00000u) : v;
-#else
-    return v;
-#endif
-}
-
 TXM_ARITH uint32_t txm_gpu_from_float(txm_type type, float v)
 {
-    return type == TXM_TYPE_U8     ? txm_float_to_code(v, 255.0f)
-           : type == TXM_TYPE_U16  ? txm_float_to_code(v, 65535.0f)
-           : type == TXM_TYPE_HALF ? txm_float_to_half(txm_gpu_same_nan(txm_clamp_half(v)))
-                                   : txm_float_bits(txm_gpu_same_nan(v));
+    return txm_float_to_code(v, type == TXM_TYPE_U8 ? 255.0f : 65535.0f);
 }
 
 /* Converts a float32 pixel to a stored one. */
@@ -234,9 +189,7 @@ TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, txm_cur
         txm_srgb_encode_pixel(curve, p.v);
     }
     for (uint32_t c = 0; c < channels; c++)
-        if (curve && type == TXM_TYPE_HALF)
-            out.v[c] = txm_float_to_half(txm_gpu_same_nan(p.v[c])); /* not clamped */
-        else if (!table || c >= colors)
+        if (!table || c >= colors)
             out.v[c] = txm_gpu_from_float(type, p.v[c]);
     return out;
 }
