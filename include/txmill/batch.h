@@ -225,6 +225,7 @@ typedef struct txm_batch_options {
     /* Not 0: images that would be made and that an earlier run of this user could not read fail, as they would in the
      * run. Planning also reads the others, if making all of them takes no longer than this. */
     double try_seconds;
+    bool copies; /* copy fresh tx files from blender_tx to the cache folder of the settings instead of leaving them */
 } txm_batch_options;
 
 /* Initialises options with the defaults. */

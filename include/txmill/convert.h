@@ -145,7 +145,8 @@ typedef struct txm_result {
      * did not convert it. */
     char settings_key[TXM_KEY_HEX];
     char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" if this call did not convert it */
-    char via[16]; /* how the file was made: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
+    char via[16]; /* how the file was made: "converted"; from a batch's store or another folder: "reflink", "hardlink",
+                     "copy"; else "" */
     char *shows;  /* what Cycles does, as in txm_verdict; NULL: not known; owned by the result */
     uint64_t reader_bytes; /* memory that reading the image takes, if that is more than some rows of it; else 0 */
     char *judged;          /* why the tx file has its state, as the reason of txm_found; NULL: no reason; owned */
@@ -169,6 +170,9 @@ typedef struct txm_convert_options {
     /* The settings key of a file that is up to date is not needed. Images of formats that need a slow library are then
      * not opened if their tx files say enough. */
     bool no_key;
+    /* A fresh tx file that Cycles finds in blender_tx counts as missing in the cache folder of the settings. A batch
+     * then copies it there. */
+    bool copies;
 } txm_convert_options;
 
 /* Initialises options with the defaults. */

@@ -114,6 +114,7 @@ static void print_examples(FILE *out, const char *command)
         {"restore", {"restore film.manifest", "restore --root /render/film film.manifest"}},
         {"gc", {"gc textures", "gc --delete --older-than 30d textures"}},
         {"settings", {"settings", "settings textures/wood.png"}},
+        {"mirror", {"mirror --to /local/cache shot10.blend", "mirror -n --to /local/cache shots"}},
         {"watch", {"watch textures --preset pbr", "watch --settle 5 textures"}},
         {"plan", {"plan --shards 8 textures", "plan --shards 16 --preset pbr textures"}},
         {"report", {"report run.jsonl -o report.html", "report runs/*.jsonl -o report.html"}},

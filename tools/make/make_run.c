@@ -174,6 +174,7 @@ static txm_status convert(make_run *run, txm_error *err)
         .largest_first = a->plan,
         .content = a->key > 1,
         .store = a->store,
+        .copies = a->copies,
         .no_claims = a->no_claims,
         .fail_fast = a->fail_fast,
         .stages = a->report.json || a->report.verbose || a->log,

@@ -94,7 +94,7 @@ static details details_of(const txm_batch_file *file, bool costs)
     details d = {.used = 0};
     if (r->outcome == TXM_OUTCOME_CREATED) {
         add_detail(&d, "%s%s%s, %s %s, %s, %s, %s, %s", strcmp(r->via, "converted") ? r->via : "",
-                   strcmp(r->via, "converted") ? " from the store, " : "", txm_make_size(r, pixels),
+                   strcmp(r->via, "converted") ? " of a finished file, " : "", txm_make_size(r, pixels),
                    txm_type_name(r->type), txm_format_channels(r->channels),
                    txm_format_count(r->levels, "level", levels), r->detected, txm_format_bytes(r->tx_bytes, size),
                    txm_format_seconds(r->seconds, time));

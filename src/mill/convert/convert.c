@@ -42,7 +42,8 @@ typedef struct conversion {
     char *stored_source; /* the path as it will be stored in the file */
     txm_tx_attribute *attributes;
     size_t attribute_count;
-    char *attribute_names;                             /* NUL-separated names of --attrib, in one piece */
+    char *attribute_names; /* NUL-separated names of --attrib, in one piece */
+    char *fresh;           /* a fresh tx file in another folder, which is copied; NULL: none */
     char releases[64], content[TXM_CONTENT_KEY_BYTES]; /* for the metadata */
 } conversion;
 
@@ -100,13 +101,28 @@ static bool made_otherwise(const char *path, const txm_settings *s, unsigned cha
     return l.used > 0;
 }
 
-/* A fresh file is left alone, unless force is set; if it was made with other settings, that is reported. */
-static txm_status leave_fresh(const conversion *c, txm_result *result, bool *needed, txm_error *err)
+/* A fresh file is left alone, unless force is set, or it is to be copied; if it was made with other settings, that is
+ * reported. */
+static txm_status leave_fresh(conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
     result->outcome = TXM_OUTCOME_UP_TO_DATE;
     *needed = c->options->force;
     if (*needed)
         return force_place(c, result, err);
+    if (c->options->copies) {
+        char *there = result->tx_path;
+        result->tx_path = NULL;
+        const txm_status status = force_place(c, result, err);
+        if (status != TXM_OK || strcmp(there, result->tx_path) != 0) {
+            free(c->fresh);
+            c->fresh = there;
+            snprintf(result->reason, sizeof result->reason, "copied from %.200s", there);
+            *needed = true;
+            return status;
+        }
+        free(there);
+        *result->reason = 0;
+    }
     result->otherwise =
         made_otherwise(result->tx_path, &c->settings, c->info->channels, result->reason, sizeof result->reason);
     return TXM_OK;
@@ -386,7 +402,7 @@ static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
             snprintf(result->reason, sizeof result->reason, "made by another process meanwhile");
     }
     if (!status && needed) {
-        const txm_making making = {c->path, result->tx_path, c->source, c->info, &c->settings, &c->resolved};
+        const txm_making making = {c->path, result->tx_path, c->source, c->info, &c->settings, &c->resolved, c->fresh};
         if (hooks->fetch && hooks->fetch(hooks->user, &making, result)) {
             result->outcome = TXM_OUTCOME_CREATED;
         } else {
@@ -478,7 +494,7 @@ static txm_status run_conversion(conversion *c, txm_result *result, txm_error *e
 {
     const txm_source_options source = {.max_memory_bytes = c->context->max_memory_bytes};
     bool needed = false;
-    if (leave_unopened(c, result))
+    if (!c->options->copies && leave_unopened(c, result))
         return TXM_OK;
     txm_status status = txm_source_open(c->path, &source, &c->source, err);
     if (status && leave_unread(c, result, err)) {
@@ -545,6 +561,7 @@ txm_status txm_convert_hooked(txm_context *context, const char *source, const tx
     free(c.stored_source);
     free(c.attributes);
     free(c.attribute_names);
+    free(c.fresh);
     if (status)
         txm_result_clear(result);
     else

@@ -15,6 +15,7 @@ typedef struct txm_making {
     const txm_source_info *info;
     const txm_settings *settings;
     const txm_resolved *resolved;
+    const char *fresh; /* the same file in another folder, to copy; NULL: none */
 } txm_making;
 
 /* Members may be NULL. A conversion with hooks carries out a plan, so it does not repeat the warnings of the dry run.
@@ -24,7 +25,8 @@ typedef struct txm_convert_hooks {
     /* Claims `target`; the lookup is repeated afterwards. Any failure ends the conversion; LOCKED: another process has
      * the claim. */
     txm_status (*acquire)(void *user, const char *target, txm_error *err);
-    /* Puts a finished file into place, if a store has it, and fills in the result's members about it. */
+    /* Puts a finished file into place, if a store or another folder has it, and fills in the result's members about
+     * it. */
     bool (*fetch)(void *user, const txm_making *making, txm_result *result);
     /* Called when the file was made and published. */
     void (*keep)(void *user, const txm_making *making);

@@ -107,6 +107,7 @@ static txm_status lookup_item(txm_batch *b, size_t index, txm_error *err)
                                          .output = txm_batch_output_of(b, index),
                                          .force = b->options.force,
                                          .dry_run = true,
+                                         .copies = b->options.copies,
                                          .no_key = b->options.no_keys && !b->options.lint};
     txm_result result = {0};
     struct stat st;

@@ -80,10 +80,12 @@ static void release(void *user)
     txm_claims_drop(c->batch->claims, &c->claim);
 }
 
-static bool fetch_from_store(void *user, const txm_making *making, txm_result *result)
+static bool fetch(void *user, const txm_making *making, txm_result *result)
 {
     conversion *c = user;
-    return txm_batch_fetch(c->batch, making, result, &c->object);
+    if (making->fresh)
+        return txm_batch_copy(c->batch, making, result);
+    return c->batch->options.store && txm_batch_fetch(c->batch, making, result, &c->object);
 }
 
 static void keep_in_store(void *user, const txm_making *making)
@@ -101,14 +103,12 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
     const txm_convert_options options = {.struct_size = sizeof(txm_convert_options),
                                          .output = txm_batch_output_of(b, index),
                                          .force = b->options.force || b->items[index].remake,
+                                         .copies = b->options.copies,
                                          .stages = b->options.stages,
                                          .progress = on_rows,
                                          .progress_user = &c};
-    const txm_convert_hooks hooks = {.user = &c,
-                                     .acquire = b->claims ? acquire : NULL,
-                                     .fetch = b->options.store ? fetch_from_store : NULL,
-                                     .keep = keep_in_store,
-                                     .release = release};
+    const txm_convert_hooks hooks = {
+        .user = &c, .acquire = b->claims ? acquire : NULL, .fetch = fetch, .keep = keep_in_store, .release = release};
     txm_result result = {0};
     txm_error err = {0};
     const txm_item *item = &b->items[index];

@@ -227,6 +227,26 @@ bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *res
     return false;
 }
 
+bool txm_batch_copy(txm_batch *batch, const txm_making *making, txm_result *result)
+{
+    struct stat st;
+    const char *how = "";
+    txm_error err = {0};
+    int fd = -1;
+    txm_status status = open_file(making->fresh, "cannot be opened", &fd, &st, &err);
+    if (status == TXM_OK)
+        status = place_stored(fd, &st, making->fresh, making->target, &making->info->mtime, &how, &err);
+    if (fd >= 0)
+        close(fd);
+    if (status == TXM_OK)
+        status = describe_stored(making->target, result, &err);
+    if (status == TXM_OK)
+        snprintf(result->via, sizeof result->via, "%s", how);
+    else if (status != TXM_STATUS_CANCELLED)
+        txm_batch_warn(batch, "%s; converted instead", err.message);
+    return status == TXM_OK;
+}
+
 void txm_batch_keep(txm_batch *batch, const txm_making *making, const char *object)
 {
     txm_error err = {0};

@@ -36,6 +36,8 @@ char *txm_store_path(const char *store, const txm_making *making, const char *se
  * or fails, which causes a warning. *object (free()) receives the path under which the file is to be added after it was
  * made; NULL if it is not. */
 bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *result, char **object);
+/* Puts a copy of making->fresh into place. Failures cause a warning, and the image is converted. */
+bool txm_batch_copy(txm_batch *batch, const txm_making *making, txm_result *result);
 /* Adds a file that was made, unless the store has it. Failures cause warnings, because the conversion succeeded. */
 void txm_batch_keep(txm_batch *batch, const txm_making *making, const char *object);
 #endif

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# txmill mirror: copies of fresh tx files, under the names that Cycles computes for an absolute cache folder; the share stays
+# as it is; nothing half-written is left.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+mkdir share local
+cp -r "$TXM_TESTDATA"/blend/linked.blend "$TXM_TESTDATA"/blend/lib "$TXM_TESTDATA"/blend/textures share/
+txm make share/linked.blend
+made=$(find share -name '*.tx' | wc -l)
+contents() { find "$1" -name '*.tx' -exec md5sum {} + | cut -c 1-32 | sort; }
+share=$(find share -type f -exec md5sum {} + | sort)
+
+txm mirror
+check no-scene eval 'rc_is 2 && says "no scene given"'
+txm mirror share/linked.blend
+check no-folder eval 'rc_is 2 && says "name it with --to"'
+txm mirror -n --to local share/linked.blend
+check dry-run eval 'rc_is 0 && says "$made to create" && nothing_in local'
+check dry-run-says prints "copied from $work/share/textures"
+
+txm mirror --to local/new share/linked.blend
+check made eval 'rc_is 0 && says "$made created"'
+check same-bytes test "$(contents local/new)" = "$(contents share)"
+check share-untouched test "$(find share -type f -exec md5sum {} + | sort)" = "$share"
+txm check -d "$work/local/new" share/linked.blend
+check fresh-there rc_is 0
+mv share/textures share/hidden && find share/hidden -name blender_tx -exec rm -r {} + && mv share/hidden share/textures
+txm check -d "$work/local/new" share/linked.blend
+check serves-alone rc_is 0
+txm mirror --to local/new share/linked.blend
+check again eval 'rc_is 0 && says "0 created"'
+txm mirror --to local/new --json share/linked.blend
+check json valid_json make out
+
+# ---- what is not fresh beside its image is converted, and what has changed is replaced --------------------------------
+rm -r local/new
+txm mirror --to local/new share/linked.blend
+check converted eval 'rc_is 0 && says "$made created" && test -z "$(find share -name "*.tx")"'
+txm make share/linked.blend
+printf 'x' >>share/textures/wood.png
+touch -d '+1 hour' share/textures/wood.png
+txm make share/linked.blend
+txm mirror --to local/new share/linked.blend
+check newer eval 'rc_is 0 && says "1 created"'
+txm check -d "$work/local/new" --content share/linked.blend
+check newer-fresh rc_is 0
+
+# ---- another file system ----------------------------------------------------------------------------------------------
+mkdir small
+if mount -t tmpfs -o size=16k none small 2>/dev/null; then
+    trap 'umount "$work/small" 2>/dev/null; clean_up' EXIT
+    txm mirror --to small share/linked.blend
+    check full-exit rc_is 4
+    check full-says says "No space left"
+    check full-nothing-half test "$(find small -name '*.txm-tmp' | wc -l)" -eq 0
+    check full-whole test -z "$(contents small | comm -23 - <(contents local/new))"
+    mount -o remount,size=1m small
+    txm mirror --to small --json share/linked.blend
+    check copies-rc rc_is 0
+    check copies prints '"via":"copy"'
+    check copies-same test "$(contents small)" = "$(contents local/new)"
+    mount -o remount,ro small
+    touch -d '+2 hours' share/textures/wood.png
+    txm make share/linked.blend
+    txm mirror --to small share/linked.blend
+    check read-only eval 'rc_is 3 && says "Read-only file system"'
+    umount small
+else
+    skip small "mounting a small tmpfs is not permitted"
+fi
+
+# ---- two at once --------------------------------------------------------------------------------------------------------
+"$TXMILL" mirror --to both share/linked.blend 2>one.err &
+txm mirror --to both share/linked.blend
+wait $!
+check both test "$?" -eq 0 -a "$rc" -eq 0
+check both-whole test "$(find both -name '*.tx' | wc -l)" -eq "$made"
+check no-temporaries no_temporaries
+finish
