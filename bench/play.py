@@ -20,6 +20,7 @@ from stream import mb, plot, share, table, write_noise, write_png  # noqa: E402
 EDGE, PICTURES, SMALL = 8192, 4500, 1000  # edge of a texture; pictures in the large gallery and in the usual one
 PRICES = ["--frame-ms", "16", "--tile-ms", "0.2", "--texel-ns", "1", "--request-ns", "20"]
 CUT, AFTER = 40, 60  # frames before the cut to another place, and after it
+RUNS = 3  # in real time
 
 
 class Play:
@@ -96,7 +97,7 @@ def frame_times(p, r, working):
              ("in flight, no bound", ["--cache", "0", "--frames", str(CUT)])]
     kinds += [("in flight, %d %%" % part, ["--cache", str(int(working * part / 100 * 1.2) + (1 << 20)), "--frames", str(CUT)]) for part in (100, 50, 25)]
     for name, words in kinds:
-        runs = [p.play(*words, "--compare", prices=False)["totals"] for _ in range(1 if p.quick else 3)]
+        runs = [p.play(*words, "--compare", prices=False)["totals"] for _ in range(1 if p.quick else RUNS)]
         plain = [p.play(*words, "--untextured", prices=False)["totals"] for _ in runs]
 
         def middle(value, of=runs):

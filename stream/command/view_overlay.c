@@ -43,25 +43,35 @@ static void add_frame(const stm_view_overlay *o, const stm_view_result *r, bool 
     char state[32] = "direct light";
     if (!r->request.direct)
         snprintf(state, sizeof state, "frame %u", r->frame.accumulated);
-    add_line(l, "%.1f ms, %.0f frames/s, %u x %u px, %s%s", r->frame.ms, rate, r->width, r->height, state,
-             is_paused ? ", paused" : "");
+    add_line(l, "%.0f frames/s, %u x %u px, %s%s", rate, r->width, r->height, state, is_paused ? ", paused" : "");
 }
 
 static void add_textures(const stm_view_result *r, stm_view_lines *l)
 {
     const stm_frame_stats *s = &r->frame;
+    char held[STM_FORMAT_BYTES], budget[STM_FORMAT_BYTES];
     if (r->request.textures != STM_FRAMES_STREAMED) {
         add_line(l, "%s", r->request.textures == STM_FRAMES_COARSEST ? "one colour per texture" : "no textures");
         return;
     }
     const double sharp = s->texels ? 100.0 * (double)s->sharp / (double)s->texels : 100.0;
-    add_line(l, "requests %" PRIu64 " of %" PRIu64 " tiles, %u load", s->requested, s->unique, s->batch);
-    add_line(l, "sharp %.1f %% of texels%s", sharp,
-             r->request.show == STM_FRAMES_SHOW_MISSING  ? ", missing ones in magenta"
-             : r->request.show == STM_FRAMES_SHOW_LEVELS ? ", levels in colours"
-                                                         : "");
+    stm_format_bytes(s->resident_bytes, held);
+    add_line(l, "sharp %.0f %%, %s%s%s", sharp < 99.5 || sharp >= 100.0 ? sharp : 99.0, held,
+             r->request.budget ? " of " : "", r->request.budget ? stm_format_bytes(r->request.budget, budget) : "");
+    if (r->request.resolution < 1.0f)
+        add_line(l, "textures at %g %% of their size", (double)r->request.resolution * 100.0);
+    if (r->request.show != STM_FRAMES_SHOW_PICTURE)
+        add_line(l, "%s", r->request.show == STM_FRAMES_SHOW_MISSING ? "magenta: not loaded yet" : "colours: levels");
     if (s->failed)
-        add_line(l, "%" PRIu64 " texels of files that cannot be read", s->failed);
+        add_line(l, "some files cannot be read: %" PRIu64 " texels", s->failed);
+}
+
+/* What only those who know the cache look for. */
+static void add_cache(const stm_view_result *r, stm_view_lines *l)
+{
+    add_line(l, "%.1f ms; %s; requests %" PRIu64 " of %u tiles, %u load", r->frame.ms,
+             txm_cache_policy_name((txm_cache_policy)r->request.policy), r->frame.requested, (unsigned)r->frame.unique,
+             r->frame.batch);
 }
 
 static void add_keys(stm_view_lines *l)
@@ -90,17 +100,13 @@ void stm_view_overlay_write(const stm_view_overlay *o, const stm_view_result *la
     }
     if (!o->is_hidden) {
         add_frame(o, last, is_paused, l);
-        char held[STM_FORMAT_BYTES], budget[STM_FORMAT_BYTES];
-        stm_format_bytes(last->frame.resident_bytes, held);
-        add_line(l, "textures %s of %s, %s, %g %% resolution", held,
-                 last->request.budget ? stm_format_bytes(last->request.budget, budget) : "no bound",
-                 txm_cache_policy_name((txm_cache_policy)last->request.policy),
-                 (double)last->request.resolution * 100.0);
         add_textures(last, l);
         add_line(l, "%.2g m/s%s", (double)speed, o->with_keys ? "" : "; F1 keys, H hides this");
     }
-    if (o->with_keys)
+    if (o->with_keys) {
+        add_cache(last, l);
         add_keys(l);
+    }
     if (o->message_until > 0.0)
         add_line(l, "%s", o->message);
 }
