@@ -31,14 +31,19 @@ static txm_status bench(const txm_gpu_jobs *jobs, uint32_t device, uint32_t widt
     txm_status status = jobs->bench(device, &plan, m, &count, err);
     if (status)
         return status;
-    printf("\n%s RGBA, %u x %d px at once\n\n| step | MB | ms | GB/s | of a copy |\n|---|---|---|---|---|\n",
+    printf("\n%s RGBA, %u x %d px at once\n\n| step | MB, counted | ms, model: bytes at a copy's rate | ms, measured | "
+           "GB/s | "
+           "model / measured |\n|---|---|---|---|---|---|\n",
            txm_type_name(type), width, CHUNK_ROWS);
     for (size_t i = 0; i < count; i++) {
         double rate = (double)m[i].bytes / m[i].seconds;
         /* Transfers come first; kernels are compared with the copy on the device. */
         if (i == 2)
             copy = rate;
-        printf("| %s | %.1f | %.3f | %.1f | ", m[i].name, (double)m[i].bytes * 1e-6, m[i].seconds * 1e3, rate * 1e-9);
+        printf("| %s | %.1f | ", m[i].name, (double)m[i].bytes * 1e-6);
+        if (i >= 2)
+            printf("%.3f", (double)m[i].bytes / copy * 1e3);
+        printf(" | %.3f | %.1f | ", m[i].seconds * 1e3, rate * 1e-9);
         if (i < 2)
             puts("|");
         else

@@ -2,13 +2,43 @@
 # SPDX-License-Identifier: Apache-2.0
 # make bench-gpu: compares kernels with plain copies, lookups with the CPU's, and counts the bytes that lookups copy (the
 # tables of docs/devices.md); then whole conversions on the CPU and on the devices of each back-end with 1, 4 and 16
-# threads, and the share of each stage. gpu.sh [BUILD [IMAGES]]; WHAT="kernels lookups conversions" runs only some parts.
+# threads, and the share of each stage. Before that come figures that need no GPU: what the compiler says of the kernels of
+# lookups. gpu.sh [BUILD [IMAGES]]; WHAT="model kernels lookups conversions" runs only some parts. After GPU_SECONDS (150)
+# no further conversion begins.
 set -eu
 build=${1:-build}
 images=${2:-bench-images}
 TXMILL_PLUGINS=${TXMILL_PLUGINS:-$PWD/$build}
 export TXMILL_PLUGINS
-what=" ${WHAT:-kernels lookups conversions} "
+what=" ${WHAT:-model kernels lookups conversions} "
+# Counts the instructions in the code of each kernel, and reads the registers that ptxas reports for compute capability 9.0.
+model() {
+    local code
+    code=$(mktemp -d)
+    "$nvcc" -O3 -std=c++17 -fmad=false -Iinclude -Isrc -arch=compute_75 -x cu -ptx src/device/lookup/program.c -o "$code/code.ptx"
+    "$nvcc" -arch=sm_90 -cubin -Xptxas -v "$code/code.ptx" -o "$code/cubin" >"$code/said" 2>&1
+    printf '\nModel, not measured: kernels of lookups, of the threads of a multiprocessor those that 65,536 registers allow\n\n'
+    echo '| kernel | instructions of PTX, functions that it calls excluded | registers | bytes of stack | threads of 2048 |'
+    echo '|---|---|---|---|---|'
+    awk 'FNR == NR {
+            if ($0 ~ /^\.visible \.entry/) { split($3, word, "("); kernel = word[1] }
+            else if ($0 ~ /^}/) kernel = ""
+            else if (kernel && $0 ~ /^\t[@a-z].*;$/ && $0 !~ /^\t\./) n[kernel]++
+            next
+        }
+        /Compiling entry function/ { split($0, word, "\047"); kernel = word[2]; stack = "" }
+        /bytes stack frame/ { if (stack == "") stack = $1 }
+        /Used [0-9]+ registers/ {
+            match($0, /Used [0-9]+/); used = substr($0, RSTART + 5, RLENGTH - 5)
+            warps = int(65536 / (int((used + 7) / 8) * 8 * 32)); warps = warps > 64 ? 64 : warps
+            print "| " kernel " | " n[kernel] " | " used " | " stack " | " 32 * warps " |"
+        }' "$code/code.ptx" "$code/said"
+    rm -r "$code"
+}
+nvcc=${NVCC:-nvcc}
+case $what in
+    *" model "*) if command -v "$nvcc" >/dev/null; then model; else echo "skip model ($nvcc is not installed)"; fi ;;
+esac
 case $what in *" kernels "*) "$build/bench_gpu" ;; esac
 devices=$("$build/txmill" devices --json | python3 -c 'import json, sys
 o = json.load(sys.stdin)
@@ -32,6 +62,7 @@ printf '\n| image | device | threads | s | processor s | decode | conform | pyra
 echo '|---|---|---|---|---|---|---|---|---|---|---|---|'
 for image in $names; do
     for threads in ${THREADS:-1 4 16}; do
+        [ $SECONDS -lt "${GPU_SECONDS:-150}" ] || { echo "stop (more than ${GPU_SECONDS:-150} s have passed)"; exit 0; }
         # The least of three runs, each of which includes starting the device; devices and the CPU take turns. The
         # first, which may compile kernels, does not count.
         for round in 0 1 2 3; do

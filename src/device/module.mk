@@ -119,7 +119,7 @@ check-device-threads:
 	  TXM_DEVICE=$$device TXM_DEVICE_PART=20 TSAN_OPTIONS=halt_on_error=1:suppressions=$$PWD/tests/device/tsan.supp \
 	    tests/run.sh build-tsan build-tsan/tests/tile/device/test_device || exit; \
 	done
-# Compares kernels with plain copies, and conversions and lookups with those on the processor.
+# Compares kernels with a model of their bytes, and conversions and lookups with those on the processor.
 bench-gpu: all $(B)/bench_gpu $(B)/bench_device
 	bench/gpu.sh $(B)
 $(B)/bench_gpu: bench/bench_gpu.c $(STATIC)

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make check-gpu: checks on this machine's devices what `make check` checks on the CPU: check_gpu.sh BUILD
-# The last line counts: "N passed, N failed, N skipped".
+# The last line counts: "N passed, N failed, N skipped". After GPU_SECONDS (240), what has not begun is skipped, and
+# compute-sanitizer is ended.
 set -u
+limit=${GPU_SECONDS:-240}
 build=$1
 export TXM_GPU_FOLDER=$PWD/$build TXM_BUILD=$PWD/$build TXM_THOROUGH=yes
 usable() { # BACKEND: prints why it cannot be used
@@ -23,6 +25,11 @@ for backend in cuda opencl; do
         skipped=$((skipped + 1))
         continue
     fi
+    if [ $SECONDS -ge "$limit" ]; then
+        echo "skip $backend ($limit s have passed)"
+        skipped=$((skipped + 1))
+        continue
+    fi
     lookups=$build/tests/tile/device/test_device
     tests=("$build/tests/device/test_gpu" tests/device/cli_gpu.sh "$lookups")
     if [ $backend = opencl ]; then
@@ -38,7 +45,7 @@ done
 # so racecheck would find nothing. The blocks that the host receives have gaps that nothing writes, hence the option.
 watched() { # PROGRAM OPTION...
     TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-cuda.so TXMILL_PLUGINS=$TXM_GPU_FOLDER TXM_DEVICE=cuda \
-        compute-sanitizer "${@:2}" --target-processes all --error-exitcode 9 "$1" >"$log" 2>&1
+        timeout $((limit > SECONDS ? limit - SECONDS : 1)) compute-sanitizer "${@:2}" --target-processes all --error-exitcode 9 "$1" >"$log" 2>&1
 }
 for tool in memcheck "initcheck --check-api-memory-access no"; do
     [ -n "$cuda" ] || continue
@@ -50,7 +57,12 @@ for tool in memcheck "initcheck --check-api-memory-access no"; do
     fi
     for program in tests/device/test_gpu tests/tile/device/test_device; do
         # shellcheck disable=SC2086
-        if watched "$build/$program" --tool $tool; then
+        watched "$build/$program" --tool $tool
+        rc=$?
+        if [ $rc -eq 124 ]; then
+            echo "skip $name ${program##*/} ($limit s have passed)"
+            skipped=$((skipped + 1))
+        elif [ $rc -eq 0 ]; then
             echo "pass $name ${program##*/}"
             passed=$((passed + 1))
         else
