@@ -251,9 +251,9 @@ check-one: all $(filter $(B)/%,$(ONE)) $(ONE_USES) $(if $(filter %.sh,$(ONE)),$(
 check-slurm: all
 	@tests/run.sh $(B) tests/slurm/check.sh
 
-# Runs the job of farm/openjd with openjd-cli from PyPI: a minute, any user, network.
+# Runs the job of farm/openjd with openjd-cli, and farm/bat with Blender Asset Tracer, both from PyPI: a minute, network.
 check-farm: all
-	@tests/run.sh $(B) tests/openjd/check.sh
+	@tests/run.sh $(B) tests/farm/check.sh
 
 # Runs the AVX-512 back-end on an emulated processor, for machines without it: minutes, any user.
 check-avx512: all

@@ -3,15 +3,18 @@
 """Packs a project with Blender Asset Tracer, and its tx files with it: pack.py [BAT-OPTION...] SCENE.blend TARGET
 
 Takes what `bat pack` takes; the target may be a folder, a .zip file, or a URL of Shaman or S3. Beside each image that the
-pack has, the fresh tx files of that image go into the same folder as in the project, usually blender_tx. In a folder they are
-fresh at once. Where the pack travels further, `txmill refresh SCENE.blend` makes them fresh again, because archives and
-uploads change times. Tiles and frames in the project that Blender Asset Tracer does not find are packed as well.
+pack has, the fresh tx files of that image go into the same folder as in the project, usually blender_tx. In a folder, where all
+copies have times of their own, `txmill refresh` then makes them fresh. Where the pack travels further, `txmill refresh SCENE.blend`
+does so on the other side, because archives and uploads change times. Tiles and frames in the project that Blender Asset Tracer
+does not find are packed as well. Exit code 5: the pack is complete, but not every image in it has a fresh tx file.
 
 Needs Python with blender-asset-tracer, for example: python3 -m pip install blender-asset-tracer zstandard. TXMILL names the program.
 """
+import filecmp
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import urllib.parse
@@ -65,7 +68,7 @@ def files_of(scene):
 
 def extend(packer):
     """Makes a class of packers send tx files wherever it sends their images, and images that it overlooks."""
-    strategise, send = packer.strategise, packer._send_to_target
+    strategise, send, execute = packer.strategise, packer._send_to_target, packer.execute
 
     def strategise_too(self):
         images, self.tx_files = files_of(str(self.blendfile))
@@ -84,20 +87,49 @@ def extend(packer):
             else:
                 print("pack.py: Blender Asset Tracer overlooks %r, which stays out of the pack" % str(image), file=sys.stderr)
 
+    def anew(self, source, target, may_move=False):
+        """Blender Asset Tracer keeps a file of an earlier pack that has the same size and is not older, whatever is in it."""
+        if is_folder(self) and not may_move and source.is_file() and os.path.isfile(target) and \
+                os.path.getsize(source) == os.path.getsize(target) and not filecmp.cmp(source, target, shallow=False):
+            os.unlink(target)
+        send(self, source, target, may_move)
+
     def send_too(self, asset_path, target, may_move=False):
-        send(self, asset_path, target, may_move)
+        anew(self, asset_path, target, may_move)
         if may_move or not asset_path.is_file():
             return
         for tx, below in self.tx_files.get(identity(asset_path), ()):
             place = target.parent / below / os.path.basename(tx)
             if place not in self.tx_sent:
                 self.tx_sent.add(place)
-                send(self, pathlib.Path(tx), place)
+                anew(self, pathlib.Path(tx), place)
 
-    packer.strategise, packer._send_to_target = strategise_too, send_too
+    def execute_too(self):
+        execute(self)
+        if is_folder(self):
+            code = subprocess.run([TXMILL, "refresh", "--quiet", "--", str(self.output_path)], stdin=subprocess.DEVNULL, check=False).returncode
+            if code in (3, 5):
+                print("pack.py: not every image has a fresh tx file; 'txmill check' names them in %r" % str(self.output_path), file=sys.stderr)
+                code = 5
+            if code:
+                sys.exit(code if code > 0 else 128 - code)
+
+    packer.strategise, packer._send_to_target, packer.execute = strategise_too, send_too, execute_too
+
+
+def is_folder(packer):
+    return type(packer) is pack.Packer and not packer.noop
+
+
+def stop(number, frame):
+    raise KeyboardInterrupt  # Blender Asset Tracer then removes its temporary files
 
 
 if __name__ == "__main__":
     extend(pack.Packer)
     sys.argv.insert(1, "pack")
-    cli_main()
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        cli_main()
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGTERM)

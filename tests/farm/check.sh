@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-farm: runs the job of farm/openjd with the real openjd-cli, which it takes from PyPI into its scratch folder. The
-# worker has copies of the attachments in another folder and with other times, as job attachments give it, and the runner maps
-# the paths; names are hostile. Then all hostile names of farm_names.py.
+# make check-farm: farm/openjd with the real openjd-cli, and farm/bat with the real Blender Asset Tracer, which it takes from PyPI
+# into its scratch folder. A worker has copies of the attachments in another folder and with other times, as job attachments
+# give it, and the runner maps the paths; names are hostile. Then the hostile names of farm_names.py.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-if ! python3 -m venv "$work/venv" 2>"$work/why" || ! "$work/venv/bin/pip" install -q --no-input --disable-pip-version-check \
-    openjd-cli==0.8.0 2>>"$work/why"; then
-    skip openjd "openjd-cli cannot be fetched from PyPI: $(tail -n 1 "$work/why")"
+if ! "$repo/tests/blender/packages.sh" "$work/packages" 2>"$work/why"; then
+    skip farm "$(tail -n 1 "$work/why")"
     finish
 fi
-export OPENJD=$work/venv/bin/openjd
+export PYTHONPATH=$work/packages OPENJD=$work/packages/bin/openjd
 here="$work/here -{{Param.Shards}} \"it's\""
 there="$work/-there; \$(touch RAN) \`touch RAN\`"
 mkdir "$here" "$there"
@@ -92,6 +91,44 @@ rc=$?
 check openjd-stopped test "$rc" -ne 0 -a -s pid
 check openjd-stops-the-program test ! -e "/proc/$(cat pid)"
 check openjd-nothing-ran test -z "$(find "$work" -name 'RAN*')"
+
+# ---- Blender Asset Tracer ------------------------------------------------------------------------------------------------
+pack() { run python3 "$repo/farm/bat/pack.py" -p "$here" "$here/a b.blend" "$1"; }
+fresh() { [ "$("$TXMILL" files --role tx -q -- "$1" | wc -l)" -eq 1 ]; }
+tx() { find "$1" -name '*.tx'; }
+pack "$there/pack"
+check bat-folder rc_is 0
+check bat-fresh fresh "$there/pack/a b.blend"
+# Copying takes longer than a second.
+touch -d '2021-01-01' "$(tx "$there/pack")"
+pack "$there/pack"
+check bat-again rc_is 0
+check bat-fresh-again fresh "$there/pack/a b.blend"
+# An earlier pack has newer files of the same size, and other content.
+for file in textures/gobo.png "$(cd "$there/pack" && tx textures)"; do
+    printf x | dd of="$there/pack/$file" conv=notrunc status=none
+    touch "$there/pack/$file"
+    pack "$there/pack"
+    check "bat-${file##*.}-is-replaced" cmp "$there/pack/$file" "$here/$file"
+done
+check bat-fresh-then fresh "$there/pack/a b.blend"
+pack "$there/pack.zip"
+check bat-zip rc_is 0
+mkdir "$there/zip" && python3 -m zipfile -e "$there/pack.zip" "$there/zip"
+find "$there/zip" -name '*.png' -exec touch {} +
+run "$TXMILL" refresh -- "$there/zip/a b.blend"
+check bat-zip-fresh fresh "$there/zip/a b.blend"
+run python3 "$repo/farm/bat/pack.py" --noop -p "$here" "$here/a b.blend" "$there/none"
+check bat-noop test "$rc" -eq 0 -a ! -e "$there/none"
+mv "$(tx "$here")" "$work/kept.tx"
+pack "$there/without"
+check bat-without-tx rc_is 5
+check bat-says-so says "not every image has a fresh tx file"
+printf '#!/bin/sh\n[ "$1" != refresh ] || { kill -TERM $PPID; sleep 1; }\nexec "%s" "$@"\n' "$TXMILL" >stopping && chmod +x stopping
+mkdir tmp
+TXMILL=$work/stopping TMPDIR=$work/tmp pack "$there/stopped-pack"
+check bat-stopped rc_is 143
+check bat-nothing-left test -z "$(ls tmp)"
 
 mkdir names
 (cd names && python3 "$repo/tests/mill/farm/farm_names.py" "$repo" openjd) || not_ok hostile-names "see above"
