@@ -66,7 +66,7 @@ def root(args):
 
 def attachments(args, manifest):
     """Writes the manifest. The files that a worker needs, and the folders of tx files that it makes."""
-    lines = [json.loads(line) for line in files(args, "--json", "--manifest", manifest, "--root", args.root).decode().splitlines()]
+    lines = [json.loads(line) for line in files(args, "-q", "--json", "--manifest", manifest, "--root", args.root).decode().splitlines()]
     if any(line.get("outside") for line in lines):
         stop(3, "files lie outside of %s, see above: name a folder that has them all with --root" % args.root)
     sent, made = [], set()

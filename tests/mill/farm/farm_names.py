@@ -384,6 +384,80 @@ def openjd(all_names):
     check("openjd", wrong)
 
 
+# ---- Blender Asset Tracer ----------------------------------------------------------------------------------------------
+TRACER = {"__init__.py": "", "pack.py": """
+import collections, pathlib, shutil
+class Packer:
+    noop, missing = False, 0
+    def __init__(self, scene, target):
+        self.blendfile, self._target_path, self.project = pathlib.Path(scene), pathlib.Path(target), pathlib.Path(scene).parent
+        self.output_path, self._exclude_globs = self._target_path / self.blendfile.name, set()
+        self._actions = collections.defaultdict(lambda: type("Action", (), {"usages": [], "new_path": None})())
+    def strategise(self):
+        # Half of the images are found; what pack.py adds is the other half.
+        for image in sorted(self.project.iterdir())[::2]:
+            if image.is_file():
+                self._actions[image].new_path = self._target_path / image.name
+    def execute(self):
+        for image, action in self._actions.items():
+            self._send_to_target(image, action.new_path)
+    def _send_to_target(self, source, target, may_move=False):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+""", "cli.py": """
+import sys
+from . import pack
+def cli_main():
+    packer = pack.Packer(*sys.argv[2:])
+    packer.strategise()
+    packer.execute()
+"""}
+LISTING = """#!/usr/bin/env python3
+import json, os, sys, urllib.parse
+def named(key, path):
+    return {key: os.fsdecode(path).encode("utf-8", "replace").decode(), key + "_encoded": urllib.parse.quote_from_bytes(path)}
+with open(os.environb[b"RECORD"] + b"/txmill." + sys.argv[1].encode(), "wb") as out:
+    out.write(b"".join(os.fsencode(word) + b"\\0" for word in sys.argv[1:]))
+folder = os.path.dirname(os.fsencode(sys.argv[-1]))
+for name in sorted(os.listdir(folder)) if sys.argv[1] == "files" else []:
+    image, tx = folder + b"/" + name, folder + b"/blender_tx/" + name + b".tx"
+    if os.path.isfile(image):
+        print(json.dumps({"type": "file", "role": "image", "state": "ready", **named("path", image)}))
+        print(json.dumps({"type": "file", "role": "tx", "state": "fresh", **named("path", tx), **named("of", image)}))
+"""
+
+
+def bat(all_names):
+    """Every image of a hostile name arrives with its tx file, and txmill gets the scene of a hostile name."""
+    os.makedirs("stub/blender_asset_tracer")
+    for name, text in TRACER.items():
+        with open("stub/blender_asset_tracer/" + name, "w", encoding="utf-8") as file:
+            file.write(text)
+    with open("bin/listing", "w", encoding="utf-8") as file:
+        file.write(LISTING)
+    os.chmod("bin/listing", 0o755)
+    wrong, plain = [], [n for n in all_names if b"/" not in n]
+    scene, target = WORK + b"/bat/" + plain[3], WORK + b"/packed" + plain[1]
+    os.makedirs("bat/blender_tx")
+    for name in plain:
+        for path in (b"bat/" + name, b"bat/blender_tx/" + name + b".tx"):
+            with open(path, "wb") as file:
+                file.write(path)
+    result = run([sys.executable, FARM + "/bat/pack.py", scene, target],
+                 env={b"PYTHONPATH": WORK + b"/stub", b"TXMILL": WORK + b"/bin/listing", b"PYTHONDONTWRITEBYTECODE": b"1"})
+    if result.returncode:
+        wrong.append("exit code %d: %r" % (result.returncode, result.stderr[-300:]))
+    for name in plain:
+        for path in (name, b"blender_tx/" + name + b".tx"):
+            copy = target + b"/" + path
+            if not os.path.exists(copy) or open(copy, "rb").read() != b"bat/" + path:
+                wrong.append("%r did not arrive" % path)
+    calls = recorded()
+    if [(c[0], operands(c)) for c in calls] != [(b"files", [scene]), (b"refresh", [target + b"/" + plain[3]])]:
+        wrong.append("%r" % calls)
+    check("bat", wrong)
+
+
 # ---- make, and the example -------------------------------------------------------------------------------------------
 def make(all_names):
     wrong, plain = [], [n for n in all_names if not re.search(rb"\s", n) and b"/" not in n]
@@ -453,7 +527,7 @@ def main():
     all_names = names(60)
     prepare()
     has = {flamenco: shutil.which("node"), gnu_parallel: shutil.which("parallel"), openjd: yaml or os.environ.get("OPENJD")}
-    for part in (slurm, deadline, opencue, openjd, make, example, flamenco, gnu_parallel):
+    for part in (slurm, deadline, opencue, openjd, bat, make, example, flamenco, gnu_parallel):
         if sys.argv[2:] and part.__name__ not in sys.argv[2:]:
             continue
         if has.get(part, True):
