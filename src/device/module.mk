@@ -8,7 +8,7 @@ DEVICE_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/program.c,$(wildcard src/d
 # The parts of the library that a plug-in needs. It contains its own copies and exports only its table.
 DEVICE_CORE := $(addprefix $(B)/src/,tile/terms/pixel.o tile/ops/tables.o) $(BASE_LIB)
 DEVICE_MAP  := src/device/plugin/plugin.map
-DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/base/*.h src/base/os/*.h src/tile/terms/*.h src/tile/ops/*.h src/tile/sample/*.h) \
+DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/mill/encode/*.h src/tile/decode/*.h src/tile/device/*.h src/base/*.h src/base/os/*.h src/tile/terms/*.h src/tile/ops/*.h src/tile/sample/*.h) \
                   include/txtile/pixel.h include/txtile/sampler.h include/txtile/status.h
 device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) $(COMPLETE) $(filter %.o %.a,$^)
 

@@ -22,6 +22,7 @@ static const txm_device_plugin *plugin;
 static const txm_gpu_jobs *gpu;
 static const txm_ops *ops;
 static uint32_t seed = 5;
+static unsigned compressed; /* tiles that the device compressed */
 
 static uint32_t next_random(void)
 {
@@ -205,8 +206,42 @@ static size_t expected_border(const image *m, uint32_t level, uint32_t x, uint32
     return (size_t)(at - out);
 }
 
+/* Compressed tiles are the CPU's streams; the others come back as the compressor would get them. */
+static void check_packed(const image *m, const txm_gpu_piece *piece)
+{
+    const txm_gpu_plan *p = &m->plan;
+    const txm_tile_format format = {p->type, p->channels, p->tile_px, {TXM_CODEC_ZIP, p->level}};
+    uint32_t width = txm_level_size(p->width, piece->level), px = p->tile_px;
+    size_t pixel = p->channels * txm_type_bytes(p->type), n = 0;
+    uint8_t *filtered = malloc((size_t)px * px * 16);
+    txm_tile_encoder *e = NULL;
+    ck_assert(!txm_tile_encoder_new(&format, &e, NULL));
+    for (uint32_t x = 0, i = 0; x < width; x += px, i++) {
+        const txm_gpu_packed *packed = &piece->packed[i];
+        uint32_t w = width - x < px ? width - x : px;
+        const void *want = filtered;
+        if (packed->encoded)
+            ck_assert(!txm_tile_encode(e, m->level[piece->level] + piece->y * stored_row(m, piece->level) + x * pixel,
+                                       stored_row(m, piece->level), w, piece->rows, &want, &n, NULL));
+        else
+            n = expected_tile(m, piece->level, x, piece->y, w, piece->rows, filtered);
+        ck_assert_msg(n == packed->size && memcmp(want, piece->bytes + packed->at, n) == 0,
+                      "%s %ux%u (%u channels, level %d): %s tile of level %u at %u,%u", txm_type_name(p->type),
+                      p->width, p->height, p->channels, p->level, packed->encoded ? "compressed" : "filtered",
+                      piece->level, x, piece->y);
+        compressed += packed->encoded;
+    }
+    txm_tile_encoder_free(&e);
+    free(filtered);
+}
+
 static void check_piece(const image *m, const txm_gpu_piece *piece)
 {
+    if (piece->packed) {
+        check_packed(m, piece);
+        return;
+    }
+    ck_assert(piece->kind != TXM_GPU_TILES || !m->plan.encoders);
     uint32_t width = txm_level_size(m->plan.width, piece->level), px = m->plan.tile_px;
     uint8_t *want = malloc(((size_t)px * px + 64 * px) * 16);
     size_t at = 0;
@@ -352,11 +387,61 @@ START_TEST(jobs_equal_scalar)
                                    .borders = next_random() % 4 != 0,
                                    .rows = next_random() % 2,
                                    .chunk_rows = tile_px * (1 + next_random() % 5),
-                                   .slots = 2 + next_random() % 3};
+                                   .slots = 2 + next_random() % 3,
+                                   .encoders = plain ? 0 : next_random() % 2 * (1 + next_random() % 40),
+                                   .level = (int32_t)(next_random() % 2)};
         image m = image_new(&plan);
         run(&m, true);
         image_free(&m);
     }
+}
+END_TEST
+
+/* Tiles of every kind of content, which the encoder decides on differently: each type and number of channels, tiles of
+ * one block and of several; constant, smooth, repeated, noisy, and mixtures. */
+START_TEST(tiles_are_compressed_alike)
+{
+    const txm_type type = (txm_type)(_i % 2);
+    const uint32_t channels = _i / 2 % 2 ? 4 : 1, tile_px = 64u << _i / 4 % 2;
+    const size_t bytes = txm_type_bytes(type);
+    const txm_gpu_plan plan = {.width = 3 * tile_px + 7,
+                               .height = 2 * tile_px + 9,
+                               .tile_px = tile_px,
+                               .type = type,
+                               .conform = {channels, channels, false, false, false},
+                               .channels = channels,
+                               .filter = true,
+                               .chunk_rows = tile_px,
+                               .slots = 2,
+                               .encoders = 3,
+                               .level = _i / 8};
+    seed = 77u * (uint32_t)(_i + 1);
+    compressed = 0;
+    for (uint32_t kind = 0; kind < 6; kind++) {
+        image m = image_new(&plan);
+        for (size_t i = 0; i < (size_t)plan.width * plan.height * channels; i++) {
+            size_t pixel = i / channels;
+            uint32_t x = (uint32_t)(pixel % plan.width), y = (uint32_t)(pixel / plan.width), r = next_random();
+            float v = kind == 0               ? 0.25f
+                      : kind == 1             ? (float)(x + y + i % channels) / 700.0f
+                      : kind == 2             ? (float)(x % 8 * (y % 5) + x % 3) / 64.0f
+                      : kind == 3             ? (float)(r & 0xFF) / 255.0f
+                      : kind == 4             ? (float)x / 500.0f + (float)(r % 5) / 255.0f
+                      : (x / 16 + y / 16) % 2 ? 0.5f
+                                              : (float)(r & 0xF) / 100.0f;
+            uint16_t wide = (uint16_t)(v * 60000.0f);
+            if (kind == 5 && type == TXM_TYPE_U16)
+                wide = (uint16_t)(wide >> 8 | (wide & 0xFF00)); /* widened from 8 bits */
+            m.raw[i * bytes] = (uint8_t)(v * 200.0f);
+            if (type != TXM_TYPE_U8)
+                memcpy(m.raw + i * bytes, &wide, bytes);
+        }
+        conform_rows(&m);
+        make_levels(&m);
+        run(&m, false);
+        image_free(&m);
+    }
+    ck_assert_uint_gt(compressed, 4);
 }
 END_TEST
 
@@ -451,7 +536,8 @@ START_TEST(memory_is_as_planned)
                                .borders = true,
                                .rows = true,
                                .chunk_rows = 128,
-                               .slots = 3};
+                               .slots = 3,
+                               .encoders = 7};
     uint64_t device = 0, pinned = 0;
     char text[32];
     txm_gpu_job *job = NULL;
@@ -541,6 +627,7 @@ int main(void)
     Suite *suite = suite_create("gpu");
     TCase *t = add_case(suite, "gpu");
     tcase_add_loop_test(t, jobs_equal_scalar, 0, 2 * SIZES);
+    tcase_add_loop_test(t, tiles_are_compressed_alike, 0, 16);
     tcase_add_loop_test(t, filtered_tiles_encode_alike, 0, 12);
     add_tests(t, senseless_plans, memory_is_as_planned, bench_runs, table_says_what_it_is);
     /* A device's context cannot be used after a fork. */

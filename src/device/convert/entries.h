@@ -7,6 +7,7 @@
 #define TXM_CONVERT_ENTRIES_H
 #include "device/runtime/entry.h"
 #include "mill/gpu/kernels.h"
+#include "mill/gpu/pack.h"
 
 /* m0: the job's memory; m1: the tables of the curve. */
 #define TXM_CURVE ((TXM_GLOBAL const txm_tables *)(TXM_GLOBAL void *)m1)
@@ -39,4 +40,9 @@ TXM_CONVERT_ENTRIES(u8_1, TXM_TYPE_U8, 1)
 TXM_CONVERT_ENTRIES(u8_4, TXM_TYPE_U8, 4)
 TXM_CONVERT_ENTRIES(u16_1, TXM_TYPE_U16, 1)
 TXM_CONVERT_ENTRIES(u16_4, TXM_TYPE_U16, 4)
+
+TXM_ENTRY(pack, txm_gpu_pack, TXM_GPU_PACK_LANES)
+{
+    txm_gpu_pack_body(TXM_ARGS, m0, TXM_ID(0));
+}
 #endif

@@ -107,7 +107,7 @@ static void lay_out_levels(txm_gpu_job *j, layout *device)
  * its last row. */
 static void plan_output(txm_gpu_job *j)
 {
-    const txm_gpu_plan *p = &j->plan;
+    txm_gpu_plan *p = &j->plan;
     j->piece_capacity = 1;
     j->out_capacity = p->rows ? p->chunk_rows * stored_row(j, p->width) + ALIGN : 0;
     for (uint32_t i = 0; i < j->levels; i++) {
@@ -117,9 +117,18 @@ static void plan_output(txm_gpu_job *j)
         uint64_t border_bytes =
             (uint64_t)txm_gpu_borders_pixels(p->tile_px, l->width, p->tile_px) * p->channels * txm_gpu_bytes(p->type);
         j->piece_capacity += tiles + borders;
-        j->out_capacity += tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width) + ALIGN);
+        if (p->encoders) {
+            uint32_t across = ceil_div(l->width);
+            j->tile_capacity += tiles * across;
+            j->raw_capacity +=
+                tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width) + ALIGN);
+            j->out_capacity += tiles * across * ALIGN; /* each stream is aligned */
+        }
+        j->out_capacity +=
+            tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width) + ALIGN);
         j->out_capacity += borders * (border_bytes + ALIGN);
     }
+    p->encoders = p->encoders < j->tile_capacity ? p->encoders : (uint32_t)j->tile_capacity;
 }
 
 /* Called twice, first without memory to find out how much is needed and then to assign it. Sizes and places therefore
@@ -135,6 +144,17 @@ static void lay_out_slots(txm_gpu_job *j, layout *device, layout *pinned)
         s->device_in = take(device, in);
         s->device_out = take(device, j->out_capacity);
         s->device_stats = take(device, stats);
+        if (j->plan.encoders) {
+            s->list = take_pinned(pinned, (j->tile_capacity + 1) * sizeof *s->list);
+            s->device_list = take(device, (j->tile_capacity + 1) * sizeof *s->list);
+        }
+    }
+    if (j->plan.encoders) {
+        const uint64_t pixel = j->plan.channels * txm_gpu_bytes(j->plan.type);
+        const txm_deflate_shape shape = txm_tile_shape(j->plan.type, pixel, pixel * j->plan.tile_px * j->plan.tile_px);
+        j->scratch_bytes = txm_gpu_pack_layout(&shape).all;
+        j->raw = take(device, j->raw_capacity);
+        j->scratch = take(device, j->plan.encoders * j->scratch_bytes);
     }
 }
 
@@ -182,7 +202,8 @@ static bool sensible(const txm_gpu_plan *p)
            (p->tile_px & (p->tile_px - 1)) == 0 && p->chunk_rows && p->chunk_rows <= TXM_GPU_MAX_CHUNK_ROWS &&
            p->chunk_rows % p->tile_px == 0 && p->slots >= 2 && p->slots <= TXM_GPU_MAX_SLOTS && c->src_channels >= 1 &&
            c->src_channels <= 4 && (c->channels == 4 || (c->channels == 1 && c->src_channels == 1)) &&
-           (p->channels == c->channels || p->channels == 1);
+           (p->channels == c->channels || p->channels == 1) &&
+           (!p->encoders || (p->filter && (p->level == 0 || p->level == 1)));
 }
 
 /* One block on the device and one pinned block hold everything that a job needs. With only two allocations, there is
@@ -208,9 +229,13 @@ static txm_status open_streams(txm_gpu_job *j, txm_error *err)
     int code = 0;
     for (int i = 0; !code && i < TXM_GPU_STREAMS; i++)
         code = txm_rt_stream_new(&j->streams[i]);
-    for (uint32_t i = 0; !code && i < j->plan.slots; i++)
-        if (!(code = txm_rt_event_new(&j->slots[i].computed)))
-            code = txm_rt_event_new(&j->slots[i].done);
+    if (!code && j->plan.encoders)
+        code = txm_rt_stream_new(&j->downloads);
+    for (uint32_t i = 0; !code && i < j->plan.slots; i++) {
+        gpu_slot *s = &j->slots[i];
+        if (!(code = txm_rt_event_new(&s->computed)) && !(code = txm_rt_event_new(&s->counted)))
+            code = txm_rt_event_new(&s->done);
+    }
     return gpu_check(code, "streams", err);
 }
 
@@ -249,8 +274,10 @@ void gpu_close(txm_gpu_job **job)
     (void)txm_rt_use(j->device);
     for (int i = 0; i < TXM_GPU_STREAMS; i++)
         txm_rt_stream_free(j->streams[i]);
+    txm_rt_stream_free(j->downloads);
     for (uint32_t i = 0; i < TXM_GPU_MAX_SLOTS; i++) {
         txm_rt_event_free(j->slots[i].computed);
+        txm_rt_event_free(j->slots[i].counted);
         txm_rt_event_free(j->slots[i].done);
         free(j->slots[i].pieces);
     }
@@ -295,6 +322,31 @@ txm_status gpu_submit(txm_gpu_job *j, uint32_t rows, bool conformed, txm_error *
     return TXM_OK;
 }
 
+/* Copies output back whose length is known now: it depends on how well tiles were compressed. */
+static int fetch(txm_gpu_job *j, gpu_slot *s, bool wait)
+{
+    bool reached = false;
+    if (s->fetching)
+        return 0;
+    int code = txm_rt_reach(s->counted, wait, &reached);
+    if (code || !reached)
+        return code;
+    const size_t bytes = s->streams_at + s->list[0].at;
+    bool sane = bytes <= j->out_capacity;
+    for (uint32_t i = 1; sane && i <= s->tiles; i++)
+        sane = s->list[i].size <= s->list[i].bytes && s->list[i].at <= s->list[0].at &&
+               s->list[i].size <= s->list[0].at - s->list[i].at;
+    if (!sane)
+        return GPU_NO_ROOM;
+    for (size_t i = 0; i < s->result.piece_count; i++)
+        if (s->pieces[i].packed)
+            s->pieces[i].bytes = s->out + s->streams_at;
+    s->fetching = true;
+    if (bytes && (code = txm_rt_download(s->out, j->memory, s->device_out, bytes, j->downloads)))
+        return code;
+    return txm_rt_record(s->done, j->downloads);
+}
+
 /* Returns results in the order of submission. *out is NULL if nothing is ready. */
 txm_status gpu_collect(txm_gpu_job *j, bool wait, txm_gpu_result **out, txm_error *err)
 {
@@ -304,7 +356,9 @@ txm_status gpu_collect(txm_gpu_job *j, bool wait, txm_gpu_result **out, txm_erro
     gpu_slot *s = j->queue[0];
     bool reached = false;
     int code = txm_rt_use(j->device);
-    if (!code)
+    for (uint32_t i = 0; i < j->queued && !code; i++)
+        code = fetch(j, j->queue[i], wait && i == 0);
+    if (!code && s->fetching)
         code = txm_rt_reach(s->done, wait, &reached);
     if (code)
         return gpu_check(code, "kernels", err);

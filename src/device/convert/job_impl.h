@@ -36,6 +36,12 @@ typedef struct gpu_slot {
     _Atomic(slot_state) state;
     txm_gpu_result result; /* must be the first member, which callers see */
     uint8_t *in, *out;     /* pinned */
+    txm_gpu_packed *list;  /* pinned: an element more than tiles that are compressed */
+    uint32_t tiles;
+    uint64_t device_list;
+    size_t streams_at;    /* where compressed tiles begin in the output */
+    bool fetching;        /* the output is being copied back */
+    txm_rt_event counted; /* when the list is back, which says how long the output is */
     txm_gpu_row_stats *stats;
     uint64_t device_in, device_out, device_stats; /* their offsets in the job's device memory */
     txm_gpu_piece *pieces;
@@ -58,6 +64,10 @@ struct txm_gpu_job {
     uint64_t submitted;  /* number of chunks */
     txm_rt_event before; /* when the last chunk's kernels end */
     size_t out_capacity, piece_capacity;
+    /* For compressing: filtered tiles, and scratch memory. Chunks take turns. */
+    uint64_t raw, scratch, scratch_bytes;
+    size_t raw_capacity, tile_capacity;
+    txm_rt_stream downloads; /* of output whose length was not known when the chunk was submitted */
 };
 
 /* Error codes in addition to the runtime's own, which are positive: a chunk would produce more than was planned for;
@@ -75,6 +85,7 @@ int gpu_run_ingest(const txm_gpu_job *job, const txm_gpu_ingest *args, txm_rt_st
 int gpu_run_level(const txm_gpu_job *job, const txm_gpu_level *args, txm_rt_stream stream);
 int gpu_run_tiles(const txm_gpu_job *job, const txm_gpu_tiles *args, txm_rt_stream stream);
 int gpu_run_borders(const txm_gpu_job *job, const txm_gpu_borders *args, txm_rt_stream stream);
+int gpu_run_pack(const txm_gpu_job *job, const txm_gpu_pack *args, txm_rt_stream stream);
 int gpu_run_count(const txm_gpu_job *job, const txm_gpu_count *args, txm_rt_stream stream);
 
 /* Device memory, or pinned memory for a device, which is kept for the next job after `put` (NULL-safe). Any thread that

@@ -23,6 +23,7 @@ typedef struct chunk {
     txm_rt_stream stream;
     uint32_t y, rows;
     bool conformed;
+    size_t raw_bytes; /* of filtered tiles that are to be compressed */
 } chunk;
 
 /* Reserves room for a piece in the slot's output; the pieces of one launch are adjacent (`follows`). plan_output made
@@ -38,6 +39,52 @@ static int add_piece(chunk *c, txm_gpu_piece piece, bool follows, uint64_t *devi
     s->out_bytes = at + piece.size_bytes;
     if (!follows)
         *device = s->device_out + at;
+    return 0;
+}
+
+/* The same for a row of tiles that the device compresses: they go to the filtered ones and into the list. */
+static int add_raw_tiles(chunk *c, txm_gpu_piece piece, bool follows, uint64_t *device)
+{
+    txm_gpu_job *j = c->job;
+    gpu_slot *s = c->slot;
+    const txm_gpu_plan *p = &j->plan;
+    const uint32_t across = (j->level[piece.level].width + p->tile_px - 1) / p->tile_px;
+    size_t at = follows ? c->raw_bytes : (c->raw_bytes + 15) / 16 * 16;
+    if (at + piece.size_bytes > j->raw_capacity || at + piece.size_bytes > UINT32_MAX ||
+        s->tiles + across > j->tile_capacity || s->result.piece_count == j->piece_capacity)
+        return GPU_NO_ROOM;
+    if (!follows)
+        *device = j->raw + at;
+    c->raw_bytes = at + piece.size_bytes;
+    piece.packed = &s->list[1 + s->tiles];
+    s->pieces[s->result.piece_count++] = piece;
+    const size_t bytes = piece.size_bytes / across;
+    for (uint32_t i = 0; i < across; i++, at += bytes)
+        s->list[1 + s->tiles++] = (txm_gpu_packed){.from = (uint32_t)at, .bytes = (uint32_t)bytes};
+    return 0;
+}
+
+/* Compresses the tiles of all levels in one kernel, since a chunk has few. */
+static int pack(chunk *c)
+{
+    txm_gpu_job *j = c->job;
+    gpu_slot *s = c->slot;
+    const uint32_t pixel_bytes = j->plan.channels * txm_gpu_bytes(j->plan.type);
+    const size_t list_bytes = (s->tiles + 1) * sizeof *s->list;
+    const txm_gpu_pack a = {.type = j->plan.type,
+                            .pixel_bytes = pixel_bytes,
+                            .tile_bytes = pixel_bytes * j->plan.tile_px * j->plan.tile_px,
+                            .level = j->plan.level,
+                            .workers = s->tiles < j->plan.encoders ? s->tiles : j->plan.encoders,
+                            .tiles = s->tiles,
+                            .list = s->device_list,
+                            .raw = j->raw,
+                            .out = s->device_out + s->streams_at,
+                            .scratch = j->scratch,
+                            .scratch_bytes = j->scratch_bytes};
+    TRY(txm_rt_upload(j->memory, s->device_list, s->list, list_bytes, c->stream));
+    if (s->tiles)
+        TRY(gpu_run_pack(j, &a, c->stream));
     return 0;
 }
 
@@ -63,7 +110,7 @@ static int ingest(chunk *c)
     txm_gpu_job *j = c->job;
     const txm_gpu_plan *p = &j->plan;
     gpu_level *l0 = &j->level[0], *l1 = j->levels > 1 ? l0 + 1 : NULL;
-    const txm_gpu_piece stored = {TXM_GPU_ROWS, 0, c->y, c->rows, NULL, c->rows * l0->store.stride_bytes};
+    const txm_gpu_piece stored = {TXM_GPU_ROWS, 0, c->y, c->rows, NULL, c->rows * l0->store.stride_bytes, NULL};
     txm_gpu_ingest a = {.type = p->type,
                         .channels = p->channels,
                         .raw = c->slot->device_in,
@@ -168,7 +215,8 @@ static int make_tiles(chunk *c, uint32_t index)
     while (l->tiled < l->height && l->tiled + rows_at(c, l, l->tiled) <= l->made) {
         uint32_t rows = rows_at(c, l, l->tiled);
         size_t bytes = txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width);
-        TRY(add_piece(c, (txm_gpu_piece){TXM_GPU_TILES, index, l->tiled, rows, NULL, bytes}, a.bands++ > 0, &a.out));
+        const txm_gpu_piece piece = {TXM_GPU_TILES, index, l->tiled, rows, NULL, bytes, NULL};
+        TRY((p->encoders ? add_raw_tiles : add_piece)(c, piece, a.bands++ > 0, &a.out));
         l->tiled += rows;
     }
     return a.bands ? gpu_run_tiles(c->job, &a, c->stream) : 0;
@@ -179,7 +227,7 @@ static int add_borders(chunk *c, uint32_t index, uint32_t y, txm_gpu_borders *a)
 {
     uint32_t rows = rows_at(c, &c->job->level[index], y);
     size_t bytes = (size_t)txm_gpu_borders_pixels(a->tile_px, a->width, rows) * a->channels * txm_gpu_bytes(a->type);
-    return add_piece(c, (txm_gpu_piece){TXM_GPU_BORDERS, index, y, rows, NULL, bytes}, a->bands++ > 0, &a->out);
+    return add_piece(c, (txm_gpu_piece){TXM_GPU_BORDERS, index, y, rows, NULL, bytes, NULL}, a->bands++ > 0, &a->out);
 }
 
 /* Makes the borders of rows of tiles that have two more rows below them. If the image wraps round, the first row of
@@ -226,19 +274,28 @@ static int run_chunk(chunk *c)
         if (j->plan.borders)
             TRY(make_borders(c, i));
     }
+    s->streams_at = (s->out_bytes + 15) / 16 * 16;
+    s->fetching = !j->plan.encoders;
+    if (j->plan.encoders)
+        TRY(pack(c));
     TRY(txm_rt_record(s->computed, c->stream));
-    if (s->out_bytes)
+    if (j->plan.encoders)
+        TRY(txm_rt_download(s->list, j->memory, s->device_list, (s->tiles + 1) * sizeof *s->list, c->stream));
+    else if (s->out_bytes)
         TRY(txm_rt_download(s->out, j->memory, s->device_out, s->out_bytes, c->stream));
     if (!c->conformed)
         TRY(txm_rt_download(s->stats, j->memory, s->device_stats, c->rows * sizeof *s->stats, c->stream));
-    return txm_rt_record(s->done, c->stream);
+    return txm_rt_record(j->plan.encoders ? s->counted : s->done, c->stream);
 }
 
 /* The next chunk's kernels wait for this one's, through the event `before`. */
 txm_status gpu_launch(txm_gpu_job *job, gpu_slot *slot, uint32_t rows, bool conformed, txm_error *err)
 {
-    chunk c = {job, slot, job->streams[job->submitted % TXM_GPU_STREAMS], job->level[0].made, rows, conformed};
+    chunk c = {job, slot, job->streams[job->submitted % TXM_GPU_STREAMS], job->level[0].made, rows, conformed, 0};
     slot->out_bytes = 0;
+    slot->tiles = 0;
+    if (slot->list)
+        slot->list[0] = (txm_gpu_packed){0};
     slot->result = (txm_gpu_result){
         .submitted = slot->in, .y = c.y, .rows = rows, .stats = conformed ? NULL : slot->stats, .pieces = slot->pieces};
     txm_status status = gpu_check(run_chunk(&c), "kernels", err);

@@ -22,6 +22,7 @@ static const char *const source[] = {
     TXM_RT_KERNEL(borders_##suffix, 256)                                                                               \
     TXM_RT_KERNEL(count_##suffix, 64)
 
-static const txm_rt_kernel kernels[] = {KERNELS(u8_1) KERNELS(u8_4) KERNELS(u16_1) KERNELS(u16_4)};
+static const txm_rt_kernel kernels[] = {KERNELS(u8_1) KERNELS(u8_4) KERNELS(u16_1) KERNELS(u16_4)
+                                            TXM_RT_KERNEL(pack, 32)};
 
 const txm_rt_program txm_convert_program = {"convert", kernels, sizeof kernels / sizeof *kernels, SOURCE};

@@ -45,3 +45,9 @@ int gpu_run_count(const txm_gpu_job *job, const txm_gpu_count *args, txm_rt_stre
     const uint32_t threads[3] = {args->rows * args->conform.channels, 1, 1};
     return start_kernel(job, TXM_CONVERT_COUNT, args->conform.channels, threads, args, sizeof *args, stream);
 }
+
+int gpu_run_pack(const txm_gpu_job *job, const txm_gpu_pack *args, txm_rt_stream stream)
+{
+    const uint32_t threads[3] = {args->workers * TXM_GPU_PACK_LANES, 1, 1};
+    return txm_rt_launch(&txm_convert_program, TXM_CONVERT_PACK, threads, &job->memory, 1, args, sizeof *args, stream);
+}

@@ -82,6 +82,10 @@ static void open_device(attempt *a, const txm_pyramid_spec *spec)
                       .curve = spec->curve,
                       .filter = a->layout.compression.codec != TXM_CODEC_NONE,
                       .borders = a->section != NULL};
+    if (a->layout.compression.codec == TXM_CODEC_ZIP && a->layout.compression.level <= TXM_LEVEL_SPARSE) {
+        p.encoders = UINT32_MAX;
+        p.level = a->layout.compression.level;
+    }
     if (conforms_here(a))
         p.conform = (txm_gpu_conform){.src_channels = p.channels, .channels = p.channels};
     else

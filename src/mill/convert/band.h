@@ -23,6 +23,7 @@ typedef struct txm_band {
     size_t stride_bytes;
     uint8_t *pixels;
     bool ready; /* it has no rows, but what a device made of them: tiles or border records, one after the other */
+    const struct txm_gpu_packed *packed; /* the places of tiles that a device has compressed; NULL: none */
     /* Pixels of another owner are returned to it. */
     void (*give_back)(void *owner);
     void *owner;

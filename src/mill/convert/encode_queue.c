@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "mill/encode/tile.h"
+#include "mill/gpu/pack.h"
 #include "mill/pyramid/border.h"
 #include "mill/write/spill.h"
 
@@ -206,6 +207,12 @@ static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void 
     const txm_encode_queue *q = b->queue;
     uint32_t px = q->layout.tile_px, level_w = txm_level_size(q->layout.width, b->band->level);
     uint32_t x = tile_x * px, w = level_w - x < px ? level_w - x : px, h = b->band->rows;
+    if (b->band->packed) {
+        const txm_gpu_packed *p = &b->band->packed[tile_x];
+        *encoded = b->band->pixels + p->at;
+        *size = p->size;
+        return p->encoded ? TXM_OK : txm_tile_encode_filtered(e->tile, *encoded, w, h, encoded, size, err);
+    }
     if (b->band->ready && !b->borders)
         return txm_tile_encode_filtered(e->tile, b->band->pixels + tile_x * txm_tile_raw_bytes(e->tile, px, h), w, h,
                                         encoded, size, err);

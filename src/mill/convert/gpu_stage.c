@@ -162,6 +162,7 @@ static bool use(txm_gpu_stage *s, txm_gpu_result *r)
         txm_band *band = lend(l, p->level, p->y, p->rows, 0, p->bytes);
         if ((ok = band != NULL)) {
             band->ready = true;
+            band->packed = p->packed;
             ok = p->kind == TXM_GPU_TILES ? txm_encode_queue_tiles(s->setup.queue, band)
                                           : txm_encode_queue_borders(s->setup.queue, band, nobody);
         }

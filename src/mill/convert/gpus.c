@@ -21,6 +21,7 @@ enum {
     CHUNK_BYTES = 8 << 20, /* bytes of level 0 in a chunk: enough to keep a device busy */
     CHUNK_ROWS = 1024,
     SLOTS = 3,             /* one is filled, one is on the device, one is being compressed */
+    MOST_ENCODERS = 512,   /* tiles of 64 px of RGBA8 in a chunk */
     JOBS = 2,              /* files at once on a device: one computes while another copies */
     LEAST_PIXELS = 1 << 18 /* pixels: rates were not measured for smaller images */
 };
@@ -183,9 +184,10 @@ void txm_gpus_free(txm_gpus **gpus)
     *gpus = NULL;
 }
 
-/* Makes chunks as high as memory allows, at least one row of tiles. *device_bytes receives what they take, or what the
- * smallest ones would. */
-static bool fit(const txm_gpus *g, const gpu *d, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes)
+/* Makes chunks as high as memory allows, at least one row of tiles, with `most` encoders or a part of them, but at
+ * least `least`. *device_bytes receives what they take, or what the smallest ones would. */
+static bool fit_chunks(const txm_gpus *g, const gpu *d, uint64_t pinned_limit, txm_gpu_plan *plan, uint32_t least,
+                       uint32_t most, uint64_t *device_bytes)
 {
     uint64_t row = (uint64_t)plan->width * 4 * txm_type_bytes(plan->type), left = d->budget_bytes - d->reserved_bytes;
     uint64_t rows = CHUNK_BYTES / row, pinned_bytes;
@@ -194,13 +196,28 @@ static bool fit(const txm_gpus *g, const gpu *d, uint64_t pinned_limit, txm_gpu_
     for (uint64_t n = rows / plan->tile_px;; n /= 2) {
         plan->chunk_rows = (uint32_t)(n > 1 ? n : 1) * plan->tile_px;
         for (plan->slots = SLOTS; plan->slots >= 2; plan->slots--) {
-            g->jobs->memory(plan, device_bytes, &pinned_bytes);
-            if (*device_bytes <= left && (!pinned_limit || pinned_bytes <= pinned_limit))
-                return true;
+            plan->encoders = most;
+            do {
+                g->jobs->memory(plan, device_bytes, &pinned_bytes);
+                if (*device_bytes <= left && (!pinned_limit || pinned_bytes <= pinned_limit))
+                    return true;
+                plan->encoders /= 2;
+            } while (plan->encoders && plan->encoders >= least);
         }
         if (n <= 1)
             return false;
     }
+}
+
+/* An encoder for each tile of a chunk keeps the device busiest. With little memory there are fewer, and finally none:
+ * then the CPU compresses. */
+static bool fit(const txm_gpus *g, const gpu *d, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes)
+{
+    const uint32_t most = plan->encoders < MOST_ENCODERS ? plan->encoders : MOST_ENCODERS;
+    for (uint32_t least = most / 4; most && least; least = least > 1)
+        if (fit_chunks(g, d, pinned_limit, plan, least, most, device_bytes))
+            return true;
+    return fit_chunks(g, d, pinned_limit, plan, 0, 0, device_bytes);
 }
 
 /* The least busy device that has room. */

@@ -8,22 +8,10 @@
  */
 #ifndef TXM_ENCODE_DEFLATE_H
 #define TXM_ENCODE_DEFLATE_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "mill/encode/sparse.h"
 #include "txtile/status.h"
 
 typedef struct txm_deflate txm_deflate;
-
-/* The arrangement of a tile's bytes after its filter. */
-typedef struct txm_deflate_shape {
-    size_t max_bytes;  /* longest input */
-    size_t step_bytes; /* 1 to 8: distance between the positions where matches are searched for; a pixel in TIFF */
-    int parts;         /* parts of equal length with different statistics: 1, or 2 for EXR's low and high bytes */
-    bool wide;         /* the bytes of a wider sample are adjacent: TIFF's 16 bits */
-    bool widened;      /* samples may have been converted from narrower ones: 16 bits, float */
-} txm_deflate_shape;
 
 /* `level` is 1 (fastest, mill/encode/sparse.h) to 12 (smallest; 2 and up are libdeflate's); 0 chooses for each stream.
  * Scratch memory is allocated when a level is first used, and kept. */

@@ -6,10 +6,15 @@
  */
 #ifndef TXM_ENCODE_DEFLATE_BLOCK_H
 #define TXM_ENCODE_DEFLATE_BLOCK_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "tile/terms/dialect.h"
+
+/* Code that has a part for the processor alone. */
+#if !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
+#define TXM_PLAIN_C 1
+#define TXM_CODE_PART static inline
+#else
+#define TXM_CODE_PART TXM_ARITH TXM_CALLED
+#endif
 
 enum {
     TXM_LITERALS = 256,
@@ -30,27 +35,48 @@ typedef struct txm_sequence {
 typedef struct txm_bit_writer {
     uint64_t bits;
     unsigned count; /* below 8 after a flush */
-    uint8_t *out;
+    TXM_GLOBAL uint8_t *out;
 } txm_bit_writer;
 
-static inline void txm_put_bits(txm_bit_writer *w, uint64_t bits, unsigned count)
+TXM_ARITH void txm_put_bits(txm_bit_writer *w, uint64_t bits, unsigned count)
 {
     w->bits |= bits << w->count;
     w->count += count;
 }
 
-/* Writes eight bytes, of which only complete ones count, so dst must have that much slack. */
-static inline void txm_flush_bits(txm_bit_writer *w)
+/* May write eight bytes, of which only complete ones count, so dst must have that much slack. */
+TXM_ARITH void txm_flush_bits(txm_bit_writer *w)
 {
+#ifdef TXM_PLAIN_C
     memcpy(w->out, &w->bits, 8);
     w->out += w->count >> 3;
     w->bits >>= w->count & ~7u;
     w->count &= 7;
+#else
+    for (; w->count >= 8; w->count -= 8, w->bits >>= 8)
+        *w->out++ = (uint8_t)w->bits;
+#endif
 }
 
-static inline unsigned txm_log2_floor(uint32_t v)
+TXM_ARITH unsigned txm_leading_zeros(uint64_t v)
 {
-    return 31u - (unsigned)__builtin_clz(v);
+#if defined(__OPENCL_VERSION__)
+    return (unsigned)clz(v);
+#elif defined(__CUDA_ARCH__)
+    return (unsigned)__clzll((long long)v);
+#else
+    return (unsigned)__builtin_clzll(v);
+#endif
+}
+
+TXM_ARITH unsigned txm_trailing_zeros(uint64_t v)
+{
+    return 63u - txm_leading_zeros(v & (0 - v));
+}
+
+TXM_ARITH unsigned txm_log2_floor(uint32_t v)
+{
+    return 63u - txm_leading_zeros(v);
 }
 
 /* A symbol with the number and value of its extra bits. From 9 on (distances: 5), four (two) symbols share each power
@@ -59,28 +85,29 @@ typedef struct txm_coded {
     unsigned symbol, extra_bits, extra;
 } txm_coded;
 
-static inline txm_coded txm_code_length(unsigned length)
+TXM_ARITH txm_coded txm_code_length(unsigned length)
 {
-    if (length == TXM_MAX_MATCH)
-        return (txm_coded){285, 0, 0};
-    unsigned v = length - 3;
-    if (v < 8)
-        return (txm_coded){TXM_FIRST_LENGTH + v, 0, 0};
-    unsigned e = txm_log2_floor(v) - 2;
-    return (txm_coded){TXM_FIRST_LENGTH + 4 * e + (v >> e), e, v & ((1u << e) - 1)};
+    unsigned v = length - 3, e = v < 8 ? 0 : txm_log2_floor(v) - 2;
+    const txm_coded longest = {285, 0, 0}, other = {TXM_FIRST_LENGTH + 4 * e + (v >> e), e, v & ((1u << e) - 1)};
+    return length == TXM_MAX_MATCH ? longest : other;
 }
 
-static inline txm_coded txm_code_distance(unsigned distance)
+TXM_ARITH txm_coded txm_code_distance(unsigned distance)
 {
-    unsigned v = distance - 1;
-    if (v < 4)
-        return (txm_coded){v, 0, 0};
-    unsigned e = txm_log2_floor(v) - 1;
-    return (txm_coded){2 * e + (v >> e), e, v & ((1u << e) - 1)};
+    unsigned v = distance - 1, e = v < 4 ? 0 : txm_log2_floor(v) - 1;
+    const txm_coded coded = {2 * e + (v >> e), e, v & ((1u << e) - 1)};
+    return coded;
 }
 
 enum { TXM_HUFFMAN_MAX_SYMBOLS = 288, TXM_HUFFMAN_MAX_BITS = 15 };
 
+typedef struct txm_literal_codes {
+    uint8_t low[TXM_LITERALS];      /* the lowest eight bits of each code */
+    uint8_t rest[TXM_LITERALS];     /* the other three bits, above its length */
+    uint32_t entries[TXM_LITERALS]; /* length | code << 8 */
+} txm_literal_codes;
+
+#ifdef TXM_PLAIN_C
 /* Computes code lengths for `count` symbols (at most TXM_HUFFMAN_MAX_SYMBOLS) from their frequencies, whose sum is
  * below 2^31. No length exceeds max_bits, and 2^max_bits >= count. Unused symbols get 0. The code is always complete:
  * if fewer than two symbols are used, the first unused ones get codes too, since decoders refuse incomplete codes. */
@@ -89,25 +116,13 @@ void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits
 /* Canonical codes for the lengths, with their bits reversed as deflate requires. */
 void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes);
 
-typedef struct txm_literal_codes txm_literal_codes;
 /* Writes n literals; flushes write eight bytes, not all of which count. */
 typedef void (*txm_literal_writer)(txm_bit_writer *writer, const txm_literal_codes *codes, const uint8_t *src,
                                    size_t n);
 
-/* Writes a block of n bytes. `litlen` and `distance` are the counts of the symbols in the `matches` sequences and in
- * the literals between and after them; the end of the block is counted here. A literal takes at most TXM_LITLEN_BITS;
- * flushes write eight bytes, not all of which count. Long runs of literals are passed to `vector` unless it is NULL;
- * the bits are the same. */
-void txm_deflate_block(txm_bit_writer *writer, const uint8_t *src, size_t n, const txm_sequence *sequences,
-                       size_t matches, uint32_t *litlen, const uint32_t *distance, txm_literal_writer vector,
-                       bool last);
-
-struct txm_literal_codes {
-    _Alignas(64) uint8_t low[TXM_LITERALS]; /* the lowest eight bits of each code */
-    uint8_t rest[TXM_LITERALS];             /* the other three bits, above its length */
-    uint32_t entries[TXM_LITERALS];         /* length | code << 8 */
-};
-
 /* The fastest writer for this machine that $TXMILL_ISA allows; NULL if there is none. */
 txm_literal_writer txm_literal_writer_best(void);
+#else
+typedef uint64_t txm_literal_writer; /* 0: there is none */
+#endif
 #endif

@@ -139,8 +139,8 @@ write_literals_avx512(txm_bit_writer *writer, const txm_literal_codes *table, co
         *writer; /* the output may alias the writer, which would then be stored and loaded again each time */
     __m512i low[4], rest[4];
     for (int i = 0; i < 4; i++) {
-        low[i] = _mm512_load_si512(table->low + 64 * i);
-        rest[i] = _mm512_load_si512(table->rest + 64 * i);
+        low[i] = _mm512_loadu_si512(table->low + 64 * i);
+        rest[i] = _mm512_loadu_si512(table->rest + 64 * i);
     }
     for (; n > 64; n -= 64, src += 64)
         put_64(&w, low, rest, src, ~UINT64_C(0));

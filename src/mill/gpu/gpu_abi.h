@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The interface to a device plug-in for conversions: a table in that of device_abi.h. A job makes the tiles and
- * borders of all levels of one image. Rows of level 0 are submitted in chunks; the results are ready to be compressed.
- * The plug-in does not handle files, threads or compression; between jobs it keeps only tables on each device and
+ * borders of all levels of one image. Rows of level 0 are submitted in chunks; the results are compressed, or ready to
+ * be. The plug-in does not handle files or threads; between jobs it keeps only tables on each device and
  * buffers for the next job. It never prints.
  */
 #ifndef TXM_GPU_GPU_ABI_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "mill/gpu/kernels.h"
+#include "mill/gpu/pack.h"
 #include "tile/device/device_abi.h"
 #include "txtile/pixel.h"
 #include "txtile/status.h"
@@ -21,7 +22,7 @@ extern "C" {
 #endif
 
 /* This number must be increased whenever the interface below changes: a table of another build is refused. */
-enum { TXM_GPU_ABI = 4 };
+enum { TXM_GPU_ABI = 5 };
 
 /* The work of a job. */
 typedef struct txm_gpu_plan {
@@ -35,16 +36,20 @@ typedef struct txm_gpu_plan {
     bool rows;           /* results include conformed rows of level 0 */
     uint32_t chunk_rows; /* most rows in a chunk, a multiple of tile_px */
     uint32_t slots;      /* most chunks in progress at once, at least 2 */
+    uint32_t encoders;   /* tiles that are compressed at once, filtered and at zip's level; 0: the caller compresses */
+    int32_t level;       /* 0 or 1 */
 } txm_gpu_plan;
 
 typedef enum txm_gpu_kind { TXM_GPU_ROWS, TXM_GPU_TILES, TXM_GPU_BORDERS } txm_gpu_kind;
 
-/* Rows of level 0, or the tiles or border records of one row of tiles in the layout of kernels.h. */
+/* Rows of level 0, or the tiles or border records of one row of tiles in the layout of kernels.h. With encoders, tile i
+ * is at bytes + packed[i].at instead, and packed[i] says what it is. */
 typedef struct txm_gpu_piece {
     txm_gpu_kind kind;
     uint32_t level, y, rows;
     const uint8_t *bytes;
-    size_t size_bytes;
+    size_t size_bytes;            /* of tiles with encoders: as they would be without */
+    const txm_gpu_packed *packed; /* NULL: they are not compressed */
 } txm_gpu_piece;
 
 /* The result of one chunk, which is valid until it is released. */

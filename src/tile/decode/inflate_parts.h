@@ -11,9 +11,7 @@
  */
 #ifndef TXM_DECODE_INFLATE_PARTS_H
 #define TXM_DECODE_INFLATE_PARTS_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tile/terms/dialect.h"
 
 enum {
     TXM_MAX_PARTS = 3,
@@ -21,14 +19,19 @@ enum {
     TXM_PARTS_MAX_BYTES = 1 << 17
 };
 
-/* Computes where the parts of n bytes end, at most TXM_PARTS_MAX_BYTES; returns their number, 2 or 3. */
-static inline size_t txm_parts_of(size_t n, size_t ends[TXM_MAX_PARTS])
+/* Where the part that begins at `at` ends, of n bytes, at most TXM_PARTS_MAX_BYTES. */
+TXM_ARITH size_t txm_part_end(size_t n, size_t at)
 {
-    size_t low = (n + 1) / 2, parts = 0;
-    if (n >= TXM_PARTS_BYTES)
-        ends[parts++] = low / 2;
-    ends[parts++] = low;
-    ends[parts++] = n;
+    const size_t low = (n + 1) / 2;
+    return n >= TXM_PARTS_BYTES && at < low / 2 ? low / 2 : at < low ? low : n;
+}
+
+/* Computes where the parts of n bytes end; returns their number, 2 or 3. */
+TXM_ARITH size_t txm_parts_of(size_t n, size_t ends[TXM_MAX_PARTS])
+{
+    size_t parts = 0;
+    for (size_t at = 0; at < n; at = ends[parts++])
+        ends[parts] = txm_part_end(n, at);
     return parts;
 }
 

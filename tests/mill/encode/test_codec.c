@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "mill/encode/deflate.h"
-#include "mill/encode/deflate_block.h"
+#include "mill/encode/deflate_body.h"
 #include "mill/encode/filter.h"
 #include "mill/encode/sparse.h"
 #include "mill/encode/tile.h"
@@ -311,8 +311,9 @@ START_TEST(vector_literals)
         }
         memcpy(litlen[1], litlen[0], sizeof *litlen);
         txm_bit_writer a = {0, 0, plain}, b = {0, 0, wide};
-        txm_deflate_block(&a, src, n, sequences, RUNS, litlen[0], distance, NULL, true);
-        txm_deflate_block(&b, src, n, sequences, RUNS, litlen[1], distance, vector, true);
+        static txm_block_scratch block;
+        txm_write_block(&block, &a, src, n, sequences, RUNS, litlen[0], distance, NULL, true);
+        txm_write_block(&block, &b, src, n, sequences, RUNS, litlen[1], distance, vector, true);
         ck_assert_int_eq(a.out - plain, b.out - wide);
         ck_assert_uint_eq(a.count, b.count);
         ck_assert_uint_eq(a.bits, b.bits);
