@@ -24,7 +24,8 @@ static txm_status bench(const txm_gpu_jobs *jobs, uint32_t device, uint32_t widt
                                .borders = true,
                                .rows = true,
                                .chunk_rows = CHUNK_ROWS,
-                               .slots = 2};
+                               .slots = 2,
+                               .encoders = UINT32_MAX};
     txm_gpu_measure m[MEASURES];
     size_t count = MEASURES;
     double copy = 0;

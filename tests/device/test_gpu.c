@@ -582,12 +582,13 @@ START_TEST(bench_runs)
                          .filter = true,
                          .borders = true,
                          .chunk_rows = 128,
-                         .slots = 2};
+                         .slots = 2,
+                         .encoders = 3};
     txm_gpu_measure m[16];
     size_t count = 16;
     txm_error err = {0};
     ck_assert_msg(!gpu->bench(0, &plan, m, &count, &err), "%s", err.message);
-    ck_assert_uint_eq(count, 8);
+    ck_assert_uint_eq(count, 9);
     for (size_t i = 0; i < count; i++)
         ck_assert_msg(m[i].bytes > 0 && m[i].seconds > 0 && *m[i].name, "%zu", i);
     plan.height = 128;

@@ -135,7 +135,7 @@ static int tiles(bench *b)
                              .height = b->l0->height,
                              .bands = b->rows / p->tile_px,
                              .store = b->l0->store,
-                             .out = b->slot->device_out};
+                             .out = p->encoders ? b->job->raw : b->slot->device_out};
     return gpu_run_tiles(b->job, &a, b->stream);
 }
 
@@ -147,14 +147,31 @@ static int borders(bench *b)
     return gpu_run_borders(b->job, &a, b->stream);
 }
 
-/* Fills the device's memory, because kernels also read rows that only a further chunk would store. The contents do not
- * affect the times. */
+/* Compresses what `tiles` made. */
+static int compress(bench *b)
+{
+    gpu_slot *s = b->slot;
+    const txm_gpu_plan *p = &b->job->plan;
+    const uint32_t bytes = p->tile_px * p->tile_px * p->channels * txm_gpu_bytes(p->type);
+    s->tiles = b->rows / p->tile_px * (p->width / p->tile_px);
+    s->list[0] = (txm_gpu_packed){0};
+    for (uint32_t i = 0; i < s->tiles; i++)
+        s->list[1 + i] = (txm_gpu_packed){.from = i * bytes, .bytes = bytes};
+    const txm_gpu_pack a = gpu_pack_args(b->job, s);
+    int code = txm_rt_upload(b->job->memory, s->device_list, s->list, (s->tiles + 1) * sizeof *s->list, b->stream);
+    return code ? code : gpu_run_pack(b->job, &a, b->stream);
+}
+
+/* Fills the device's memory, because kernels also read rows that only a further chunk would store. The contents are
+ * noise of a few bits, which affects the time of compression alone. */
 static int fill(bench *b)
 {
     uint64_t bytes, pinned;
     int code = 0;
     gpu_memory(&b->job->plan, &bytes, &pinned);
-    memset(b->slot->in, 0, b->chunk_bytes);
+    uint32_t noise = 1;
+    for (size_t i = 0; i < b->chunk_bytes; i++, noise = noise * 1664525u + 1013904223u)
+        b->slot->in[i] = (uint8_t)(0x20 + (noise >> 24) % 24);
     for (uint64_t at = 0; at < bytes && !code; at += b->chunk_bytes)
         code = txm_rt_upload(b->job->memory, at, b->slot->in, bytes - at < b->chunk_bytes ? bytes - at : b->chunk_bytes,
                              b->stream);
@@ -179,7 +196,9 @@ static txm_status run_bench(bench *b, txm_error *err)
         (status = measure(b, "tiles", tiles, 2 * stored, err)) ||
         (status = measure(b, "borders", borders, 2 * border, err)))
         return status;
-    return TXM_OK;
+    /* Only whole tiles, so that each is as large as the others. */
+    return p->encoders && p->width % p->tile_px == 0 ? measure(b, "compress (bytes before)", compress, stored, err)
+                                                     : TXM_OK;
 }
 
 /* Called by bench/ through the plug-in's table. */

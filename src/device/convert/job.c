@@ -120,12 +120,10 @@ static void plan_output(txm_gpu_job *j)
         if (p->encoders) {
             uint32_t across = ceil_div(l->width);
             j->tile_capacity += tiles * across;
-            j->raw_capacity +=
-                tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width) + ALIGN);
+            j->raw_capacity += tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width) + ALIGN);
             j->out_capacity += tiles * across * ALIGN; /* each stream is aligned */
         }
-        j->out_capacity +=
-            tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width) + ALIGN);
+        j->out_capacity += tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width) + ALIGN);
         j->out_capacity += borders * (border_bytes + ALIGN);
     }
     p->encoders = p->encoders < j->tile_capacity ? p->encoders : (uint32_t)j->tile_capacity;

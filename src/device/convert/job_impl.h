@@ -85,6 +85,8 @@ int gpu_run_ingest(const txm_gpu_job *job, const txm_gpu_ingest *args, txm_rt_st
 int gpu_run_level(const txm_gpu_job *job, const txm_gpu_level *args, txm_rt_stream stream);
 int gpu_run_tiles(const txm_gpu_job *job, const txm_gpu_tiles *args, txm_rt_stream stream);
 int gpu_run_borders(const txm_gpu_job *job, const txm_gpu_borders *args, txm_rt_stream stream);
+/* What compresses the tiles in the slot's list. */
+txm_gpu_pack gpu_pack_args(const txm_gpu_job *job, const gpu_slot *slot);
 int gpu_run_pack(const txm_gpu_job *job, const txm_gpu_pack *args, txm_rt_stream stream);
 int gpu_run_count(const txm_gpu_job *job, const txm_gpu_count *args, txm_rt_stream stream);
 

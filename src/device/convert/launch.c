@@ -64,28 +64,30 @@ static int add_raw_tiles(chunk *c, txm_gpu_piece piece, bool follows, uint64_t *
     return 0;
 }
 
+txm_gpu_pack gpu_pack_args(const txm_gpu_job *j, const gpu_slot *s)
+{
+    const uint32_t pixel_bytes = j->plan.channels * txm_gpu_bytes(j->plan.type);
+    return (txm_gpu_pack){.type = j->plan.type,
+                          .pixel_bytes = pixel_bytes,
+                          .tile_bytes = pixel_bytes * j->plan.tile_px * j->plan.tile_px,
+                          .level = j->plan.level,
+                          .workers = s->tiles < j->plan.encoders ? s->tiles : j->plan.encoders,
+                          .tiles = s->tiles,
+                          .list = s->device_list,
+                          .raw = j->raw,
+                          .out = s->device_out + s->streams_at,
+                          .scratch = j->scratch,
+                          .scratch_bytes = j->scratch_bytes};
+}
+
 /* Compresses the tiles of all levels in one kernel, since a chunk has few. */
 static int pack(chunk *c)
 {
     txm_gpu_job *j = c->job;
     gpu_slot *s = c->slot;
-    const uint32_t pixel_bytes = j->plan.channels * txm_gpu_bytes(j->plan.type);
-    const size_t list_bytes = (s->tiles + 1) * sizeof *s->list;
-    const txm_gpu_pack a = {.type = j->plan.type,
-                            .pixel_bytes = pixel_bytes,
-                            .tile_bytes = pixel_bytes * j->plan.tile_px * j->plan.tile_px,
-                            .level = j->plan.level,
-                            .workers = s->tiles < j->plan.encoders ? s->tiles : j->plan.encoders,
-                            .tiles = s->tiles,
-                            .list = s->device_list,
-                            .raw = j->raw,
-                            .out = s->device_out + s->streams_at,
-                            .scratch = j->scratch,
-                            .scratch_bytes = j->scratch_bytes};
-    TRY(txm_rt_upload(j->memory, s->device_list, s->list, list_bytes, c->stream));
-    if (s->tiles)
-        TRY(gpu_run_pack(j, &a, c->stream));
-    return 0;
+    const txm_gpu_pack a = gpu_pack_args(j, s);
+    TRY(txm_rt_upload(j->memory, s->device_list, s->list, (s->tiles + 1) * sizeof *s->list, c->stream));
+    return s->tiles ? gpu_run_pack(j, &a, c->stream) : 0;
 }
 
 /* ---- level 0 ---------------------------------------------------------------------------------------------------- */

@@ -18,11 +18,19 @@
 #include "base/mem.h"
 #include "base/os/clock.h"
 #include "base/user_cache.h"
+#include "mill/encode/tile.h"
 #include "mill/pyramid/pyramid.h"
 
-/* The strip takes a fraction of a millisecond on the CPU. A narrow trial image tells whether a device is slow; the wide
- * one keeps a fast device busy. */
-enum { STRIP_W = 2048, STRIP_H = 32, NARROW_W = 256, WIDE_W = 2048, TRIAL_H = 1024, TRIAL_CHUNK = 256 };
+/* The strip, a row of tiles, takes a few milliseconds on the CPU. A narrow trial image tells whether a device is slow;
+ * the wide one keeps a fast device busy. */
+enum {
+    STRIP_W = 2048,
+    STRIP_H = TXM_DEFAULT_TILE_PX,
+    NARROW_W = 256,
+    WIDE_W = 2048,
+    TRIAL_H = 1024,
+    TRIAL_CHUNK = 256
+};
 enum { MOST_DEVICES = 64 };
 static const double slow_s = 0.01; /* for the narrow image */
 
@@ -38,7 +46,16 @@ static txm_gpu_plan trial(uint32_t width, txm_type type, uint32_t channels)
                           .filter = true,
                           .borders = true,
                           .chunk_rows = TRIAL_CHUNK,
-                          .slots = 2};
+                          .slots = 2,
+                          .encoders = UINT32_MAX};
+}
+
+/* Samples with noise of a few bits, as photographs have it. */
+static void fill(uint8_t *pixels, size_t bytes)
+{
+    uint32_t noise = 1;
+    for (size_t i = 0; i < bytes; i++, noise = noise * 1664525u + 1013904223u)
+        pixels[i] = (uint8_t)(0x20 + (noise >> 24) % 24);
 }
 
 /* The pyramid's sink: rows are computed and discarded. */
@@ -60,15 +77,27 @@ static double cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan
     size_t row = STRIP_W * plan->channels * txm_type_bytes(plan->type);
     uint8_t *pixels = txm_alloc_pixels(STRIP_H, row), *out = txm_alloc_pixels(1, row);
     const txm_pyramid_sink sink = {out, discard_row, placed};
+    const txm_tile_format format = {plan->type, plan->channels, plan->tile_px, {TXM_CODEC_ZIP, plan->level}};
     txm_pyramid *pyramid = NULL;
+    txm_tile_encoder *encoder = NULL;
     double seconds = 0;
-    if (pixels && out && txm_pyramid_new(&spec, ops, &sink, &pyramid, NULL) == TXM_OK) {
-        for (size_t i = 0; i < row * STRIP_H; i++)
-            pixels[i] = (uint8_t)(0x20 + i * 37 % 24);
+    if (pixels && out && txm_pyramid_new(&spec, ops, &sink, &pyramid, NULL) == TXM_OK &&
+        txm_tile_encoder_new(&format, &encoder, NULL) == TXM_OK) {
+        const void *encoded;
+        size_t bytes;
+        bool good = true;
+        fill(pixels, row * STRIP_H);
         uint64_t begin = txm_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         txm_pyramid_push(pyramid, pixels, row, STRIP_H);
         seconds = 1e-9 * (double)(txm_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin);
+        begin = txm_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        for (size_t x = 0; good && x < row; x += row / STRIP_W * plan->tile_px)
+            good = !txm_tile_encode(encoder, pixels + x, row, plan->tile_px, plan->tile_px, &encoded, &bytes, NULL);
+        /* The levels above have a third as many tiles. */
+        const double tiles = 1e-9 * (double)(txm_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * 4 / 3;
+        seconds = good ? seconds + tiles : 0;
     }
+    txm_tile_encoder_free(&encoder);
     txm_pyramid_free(&pyramid);
     free(pixels);
     free(out);
@@ -81,16 +110,21 @@ static txm_status time_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu
 {
     txm_gpu_job *job = NULL;
     size_t chunk = (size_t)plan->chunk_rows * plan->width * plan->channels * txm_type_bytes(plan->type);
+    uint8_t *rows = txm_alloc_pixels(chunk, 1);
+    if (!rows)
+        return txm_no_memory(err, NULL);
+    fill(rows, chunk);
     double begin = txm_clock_seconds();
     txm_status status = j->open(device, plan, &job, err);
     for (uint32_t y = 0; !status && y < plan->height; y += plan->chunk_rows) {
         txm_gpu_result *done = NULL;
-        memset(j->place(job), 0x35, chunk);
+        memcpy(j->place(job), rows, chunk);
         if (!(status = j->submit(job, plan->chunk_rows, false, err)) && !(status = j->collect(job, true, &done, err)))
             j->release(job, done);
     }
     j->close(&job);
     *seconds = txm_clock_seconds() - begin;
+    free(rows);
     return status;
 }
 

@@ -8,12 +8,15 @@
 #define TXM_ENCODE_DEFLATE_BLOCK_H
 #include "tile/terms/dialect.h"
 
-/* Code that has a part for the processor alone. */
+/* Code that has a part for the processor alone; functions that a device calls rather than inlines; those that the
+ * processor does. */
 #if !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
 #define TXM_PLAIN_C 1
 #define TXM_CODE_PART static inline
+#define TXM_CODE_STEP static __attribute__((noinline, unused))
 #else
 #define TXM_CODE_PART TXM_ARITH TXM_CALLED
+#define TXM_CODE_STEP TXM_ARITH
 #endif
 
 enum {

@@ -315,10 +315,10 @@ TXM_ARITH void txm_write_before_match(txm_bit_writer *w, TXM_GLOBAL const uint32
  * the literals between and after them; the end of the block is counted here. A literal takes at most TXM_LITLEN_BITS;
  * flushes write eight bytes, not all of which count. Long runs of literals are passed to `vector` unless it is NULL;
  * the bits are the same. */
-TXM_ARITH void txm_write_block(TXM_GLOBAL txm_block_scratch *x, txm_bit_writer *w, TXM_GLOBAL const uint8_t *src,
-                               size_t n, TXM_GLOBAL const txm_sequence *sequences, size_t matches,
-                               TXM_GLOBAL uint32_t *litlen, TXM_GLOBAL const uint32_t *distance_counts,
-                               txm_literal_writer vector, bool last)
+TXM_CODE_STEP void txm_write_block(TXM_GLOBAL txm_block_scratch *x, txm_bit_writer *w, TXM_GLOBAL const uint8_t *src,
+                                   size_t n, TXM_GLOBAL const txm_sequence *sequences, size_t matches,
+                                   TXM_GLOBAL uint32_t *litlen, TXM_GLOBAL const uint32_t *distance_counts,
+                                   txm_literal_writer vector, bool last)
 {
     TXM_GLOBAL uint8_t *ll = x->ll, *dl = x->dl;
     TXM_GLOBAL uint16_t *lc = x->lc, *dc = x->dc;

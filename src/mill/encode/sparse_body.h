@@ -266,8 +266,8 @@ TXM_ARITH void txm_survey_stripe(TXM_GLOBAL const uint16_t *cost, TXM_GLOBAL con
 }
 
 /* Surveys stripes only, which is enough to decide. */
-TXM_ARITH txm_survey txm_survey_of(TXM_GLOBAL txm_sparse *s, TXM_GLOBAL const uint8_t *src, size_t size_bytes,
-                                   size_t block_bytes, size_t step_bytes, size_t stripes_apart, uint64_t few_bits)
+TXM_CODE_STEP txm_survey txm_survey_of(TXM_GLOBAL txm_sparse *s, TXM_GLOBAL const uint8_t *src, size_t size_bytes,
+                                       size_t block_bytes, size_t step_bytes, size_t stripes_apart, uint64_t few_bits)
 {
     const size_t period = TXM_STRIPE_BYTES * stripes_apart;
     txm_match_survey by_4 = {s->last, s->surveyed[0], 0, 0}, by_8 = {s->last_long, s->surveyed[1], 0, 0};
@@ -558,8 +558,9 @@ TXM_ARITH size_t txm_find_block_matches(TXM_GLOBAL txm_sparse *s, TXM_GLOBAL con
 
 /* Blocks are of equal size, or as many parts as a reader inflates at once; then matches never reach back across a mark.
  * The costs are from the survey, or from a sample. */
-TXM_ARITH size_t txm_encode_sparse(TXM_GLOBAL txm_sparse *s, TXM_GLOBAL const uint8_t *src, size_t size_bytes,
-                                   size_t block_bytes, size_t step_bytes, txm_search search, TXM_GLOBAL uint8_t *dst)
+TXM_CODE_STEP size_t txm_encode_sparse(TXM_GLOBAL txm_sparse *s, TXM_GLOBAL const uint8_t *src, size_t size_bytes,
+                                       size_t block_bytes, size_t step_bytes, txm_search search,
+                                       TXM_GLOBAL uint8_t *dst)
 {
     txm_bit_writer w = {0, 0, dst};
     txm_clear_table(s->last);

@@ -95,13 +95,19 @@ START_TEST(memory)
 {
     uint64_t device, pinned;
     txm_gpu_lease a, b;
+    unsigned without = 0, fewer = 0, most = 0;
     for (uint64_t bound = 1 << 16; bound < 1ull << 29; bound += bound / 3) {
         txm_gpus *g = gpus_new("cuda:0", bound, TXM_OK);
         txm_gpu_plan plan = plan_of(3000, 2000);
+        plan.encoders = UINT32_MAX;
         bool first = leased(txm_gpus_lease(g, &plan, 0, &a, why));
         if (!first)
             ck_assert_ptr_nonnull(strstr(why, "it would take"));
         bool second = leased(txm_gpus_lease(g, &plan, 0, &b, why));
+        without += first && !a.plan.encoders; /* the CPU compresses if there is no room for encoders */
+        most += first && a.plan.encoders == 512;
+        fewer += first && a.plan.encoders && a.plan.encoders < 512;
+        plan.encoders = 0;
         plan.chunk_rows = 64;
         plan.slots = 2;
         txm_device_plugin_load(txm_device_backend_at(0), NULL)->jobs->memory(&plan, &device, &pinned);
@@ -120,6 +126,7 @@ START_TEST(memory)
             txm_gpus_return(&a, false);
         txm_gpus_free(&g);
     }
+    ck_assert(without && most && fewer);
 }
 END_TEST
 
