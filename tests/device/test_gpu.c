@@ -408,7 +408,7 @@ START_TEST(tiles_are_compressed_alike)
                                .height = 2 * tile_px + 9,
                                .tile_px = tile_px,
                                .type = type,
-                               .conform = {channels, channels, false, false, false},
+                               .conform = {channels, channels, false, false},
                                .channels = channels,
                                .filter = true,
                                .chunk_rows = tile_px,

@@ -118,7 +118,7 @@ static void plan_output(txm_gpu_job *j)
             (uint64_t)txm_gpu_borders_pixels(p->tile_px, l->width, p->tile_px) * p->channels * txm_gpu_bytes(p->type);
         j->piece_capacity += tiles + borders;
         if (p->encoders) {
-            uint32_t across = ceil_div(l->width);
+            uint32_t across = ceil_div(l->width, p->tile_px);
             j->tile_capacity += tiles * across;
             j->raw_capacity += tiles * (txm_gpu_tiles_bytes(p->type, p->channels, p->tile_px, l->width) + ALIGN);
             j->out_capacity += tiles * across * ALIGN; /* each stream is aligned */
