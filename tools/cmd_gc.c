@@ -44,6 +44,11 @@ static const txm_option what_options[] = {
                        "--missing-folders is given), or if none of its images exists. Tx files of images that are "
                        "packed into a scene are kept by the images' names."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder with which these scenes are rendered, as in make", NULL),
+    TXM_OPTION_CACHE_LIMIT(
+        AT(limit), "Also remove tx files that were not used for longest, to keep within SIZE",
+        "Such as 200G, for all tx files in the folders together. With --keep-for, what the scenes use "
+        "stays, and other files go only as far as the limit asks. The setting cache-limit of a "
+        ".txmill counts without this option. See THE LIMIT."),
     TXM_OPTION(
         FLAG, "missing-folders", .rare = true, AT(missing_folders),
         .help = "Treat an image as gone even if its folder is missing",
@@ -148,9 +153,10 @@ static txm_status check_usage(const txm_gc_args *args, const txm_operands *opera
         return txm_fail(err, TXM_STATUS_USAGE,
                         "'%s': --store takes no folders; run gc once for the store and once for the folders",
                         operands->items[0]);
-    if (args->store && (args->keep_for.count || args->missing_folders || args->cache_dir))
+    if (args->store && (args->keep_for.count || args->missing_folders || args->cache_dir || args->limit.given))
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "--keep-for, --cache-dir and --missing-folders apply to folders; leave them out with --store");
+                        "--keep-for, --cache-dir, --cache-limit and --missing-folders apply to folders; leave them out "
+                        "with --store");
     if (args->store && !*args->store)
         return txm_fail(err, TXM_STATUS_USAGE, "--store: the name is empty; name a folder");
     if (args->store && args->older_than_s < 0 && args->max_size == UINT64_MAX)
@@ -158,9 +164,8 @@ static txm_status check_usage(const txm_gc_args *args, const txm_operands *opera
     if (!args->store && !operands->count)
         return txm_fail(err, TXM_STATUS_USAGE, "no folder given, and no --store; 'txmill gc --help' lists the options");
     if (!args->store && args->max_size != UINT64_MAX)
-        return txm_fail(
-            err, TXM_STATUS_USAGE,
-            "--max-size applies to a store, which records when its files were last used; name one with --store");
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "--max-size applies to a store; name one with --store, or limit folders with --cache-limit");
     return TXM_OK;
 }
 
@@ -199,7 +204,7 @@ static int run_gc(void *p, const txm_operands *operands)
     if (check_keep_rules(args, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
     if (txm_places_collect("gc", "folder", operands, &places, &err) != TXM_OK ||
-        txm_project_apply(&project, operands, &err) != TXM_OK) {
+        txm_project_apply(&project, operands, &err) != TXM_OK || txm_cache_limit_settle(&args->limit, &err) != TXM_OK) {
         txm_inputs_free(&places);
         return txm_finish_failed(&err, 0);
     }

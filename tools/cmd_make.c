@@ -36,6 +36,8 @@ static const txm_option output_options[] = {
                .more = "With =content the key also depends on the image's bytes: equal keys then mean equal pixels in "
                        "the tx files, whatever the images' names and dates. See KEYS."),
     TXM_OPTION_STORE(AT(store), "See THE STORE."),
+    TXM_OPTION_CACHE_LIMIT(AT(limit), "Afterwards remove tx files that were not used for longest, to keep within SIZE",
+                           "See THE CACHE LIMIT."),
     {0},
 };
 static const txm_option course_options[] = {
@@ -149,6 +151,8 @@ static int run_make(void *p, const txm_operands *operands)
     const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
                                          &args->running.threads};
     if (txm_project_apply(&project, operands, &err) != TXM_OK)
+        return txm_finish_failed(&err, 0);
+    if (txm_cache_limit_settle(&args->limit, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
     txm_settings_args_warn(&args->settings);
     txm_here_preset(&here, operands, &args->rules);

@@ -173,6 +173,7 @@ typedef struct txm_batch_totals {
     txm_cost cost;        /* sums; memory_bytes: the largest */
     size_t listed;        /* number of inputs of all shards together */
     const char *list_key; /* with shards: 40 hex digits, equal for runs that divide the same inputs; else "" */
+    uint64_t tx_bytes;    /* what the files to create will take on the disk: a guess from the images' sizes */
 } txm_batch_totals;
 
 /* Callbacks of a batch. They may run on any thread, but never two at a time. Members may be NULL. */

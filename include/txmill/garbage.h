@@ -25,7 +25,8 @@ typedef enum txm_garbage {
     TXM_GARBAGE_OLD_NAME,  /* Cycles never looks for this path: the file was moved, or made for another folder */
     TXM_GARBAGE_UNUSED,    /* none of the scenes uses it */
     TXM_GARBAGE_TEMPORARY, /* a temporary file of a process that has ended */
-    TXM_GARBAGE_CLAIM      /* a claim of a process that has ended */
+    TXM_GARBAGE_CLAIM,     /* a claim of a process that has ended */
+    TXM_GARBAGE_OVER_LIMIT /* used least recently, of files that take more than a limit: see txm_census */
 } txm_garbage;
 
 /* Why a file that is named like a tx file is kept. */
@@ -35,13 +36,14 @@ typedef enum txm_kept {
     TXM_KEPT_UNRECOGNISED,  /* it is named like a tx file, but is not one */
     TXM_KEPT_UNKNOWN_IMAGE, /* it does not say where its image is */
     TXM_KEPT_NO_FOLDER,     /* the folder of its image does not exist */
-    TXM_KEPT_BUSY           /* a process is converting its image */
+    TXM_KEPT_BUSY,          /* a process is converting its image */
+    TXM_KEPT_OTHER_USER     /* a limit asks for its removal, but it belongs to another user */
 } txm_kept;
 
 /* Room for the reasons that later versions may add. */
 enum { TXM_GARBAGE_ROOM = 16, TXM_KEPT_ROOM = 16 };
 
-/* "orphan", "old-name", "unused", "temporary", "claim"; "used", "young" and so on. Never NULL. */
+/* "orphan", "old-name", "unused", "temporary", "claim", "over-limit"; "used", "young" and so on. Never NULL. */
 TXM_API const char *txm_garbage_name(txm_garbage garbage);
 TXM_API const char *txm_kept_name(txm_kept kept);
 
@@ -55,13 +57,18 @@ TXM_API txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *
  * tx file of an image with that name counts as used. NO_MEMORY. */
 TXM_API txm_status txm_used_add_packed(txm_used *used, const char *name, txm_error *err);
 
+/* The tx files that were found and kept, from which a limit of what they take chooses those that leave. */
+typedef struct txm_census txm_census;
+TXM_API txm_status txm_census_new(txm_census **out, txm_error *err);
+TXM_API void txm_census_free(txm_census **census); /* NULL-safe */
+
 /* A file that is removed. Pointers are valid during the callback that receives it. */
 typedef struct txm_garbage_file {
     const char *path;
     txm_garbage why;
-    const char *image; /* path of its image; NULL for temporaries and claims */
+    const char *image; /* path of its image; NULL for temporaries and claims, and where nobody looked for it */
     uint64_t bytes;
-    double age_s; /* since it was made or moved here; 0 for temporaries and claims */
+    double age_s; /* since it was made or moved here, or was last used for OVER_LIMIT; 0 for temporaries and claims */
 } txm_garbage_file;
 
 /* Options that say what counts as garbage, and callbacks that report it; these may be NULL and run on the calling
@@ -79,6 +86,9 @@ typedef struct txm_garbage_options {
     /* Each tx file that is kept because its image exists, in the order of their names within a folder. */
     void (*kept)(void *user, const char *path, const char *image, uint64_t bytes);
     void (*examined)(void *user, const char *path); /* each tx file, before it is judged */
+    /* Receives the tx files that are kept. Files that no scene uses are then no garbage: the limit decides. */
+    txm_census *census;
+    bool count_only; /* only fill the census: nothing is judged, removed or reported */
 } txm_garbage_options;
 
 /* Initialises options with the defaults. */
@@ -105,6 +115,15 @@ typedef struct txm_garbage_result {
  * IO for `path` itself, UNSUPPORTED for a file of another name, USAGE, NO_MEMORY, CANCELLED. */
 TXM_API txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
                                        txm_error *err);
+
+/* Removes files of a census until all of them together take at most limit_bytes, those that were used least recently
+ * first: a file was last used when it was last read (looks by txmill do not count), or, if it was not read since it was
+ * put there, then. Files of options->used, and files with other hard links, which free nothing, stay. So do those of
+ * other users: each that would have left is reported to `kept` with the reason OTHER_USER in the sums. Takes of the
+ * options older_than_s, dry_run, used, cancel, user, found, failed and kept. *left_bytes is what the rest takes.
+ * NO_MEMORY, CANCELLED, USAGE. */
+TXM_API txm_status txm_census_trim(txm_census *census, uint64_t limit_bytes, const txm_garbage_options *options,
+                                   txm_garbage_result *result, uint64_t *left_bytes, txm_error *err);
 
 /* ---- trimming a store -------------------------------------------------------------------------------------------- */
 

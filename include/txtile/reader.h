@@ -97,8 +97,9 @@ typedef struct txm_tx_info {
     txm_encoding encoding;
 } txm_tx_info;
 
-/* Opens a tx file. Allocates at most 1 MiB plus 64 bytes per tile; the size of the file bounds the number of tiles.
- * CORRUPT, UNSUPPORTED, NOT_FOUND, DENIED, IO, NO_MEMORY. */
+/* Opens a tx file, to look into it: its access time stays, where its owner opens it. Allocates at most 1 MiB plus 64
+ * bytes per tile; the size of the file bounds the number of tiles. CORRUPT, UNSUPPORTED, NOT_FOUND, DENIED,
+ * IO, NO_MEMORY. */
 TXM_API txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err);
 TXM_API void txm_tx_close(txm_tx **tx); /* NULL-safe; sets *tx to NULL */
 

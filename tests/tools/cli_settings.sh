@@ -332,7 +332,7 @@ txm make -n -v show
 check below-order prints '"ACEScg" by wood.* ('"$work/show/b/.txmill:2"')'
 rm show/rules.txt
 printf 'colour = x\n' >show/b/.txmill
-costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, ocio, working-space, blender, preset, rule, rules, threads, map and limit"
+costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, cache-limit, ocio, working-space, blender, preset, rule, rules, threads, map and limit"
 txm make show
 check below-misspelt says "$work/show/b/.txmill:1: unknown setting 'colour'"
 # A config on the command line is checked once, before any file.

@@ -20,6 +20,7 @@ typedef struct txm_gc_args {
     txm_opt_list keep_for; /* scenes */
     const char *cache_dir; /* folder with which the scenes are rendered */
     bool missing_folders;
+    txm_cache_limit limit;
     txm_rule_args rules;
     txm_config_args config;
     txm_report_args report;

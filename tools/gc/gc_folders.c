@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "tools/gc/gc_used.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
@@ -27,7 +28,7 @@
 #include "txmill/garbage.h"
 #include "txmill/inspect.h"
 
-enum { GARBAGE_REASONS = TXM_GARBAGE_CLAIM + 1, KEPT_REASONS = TXM_KEPT_BUSY + 1 };
+enum { GARBAGE_REASONS = TXM_GARBAGE_OVER_LIMIT + 1, KEPT_REASONS = TXM_KEPT_OTHER_USER + 1 };
 
 typedef struct sweep {
     const txm_gc_args *args;
@@ -36,7 +37,8 @@ typedef struct sweep {
     txm_inputs *several;  /* images with several tx files; output: one of these */
     char *image, *before; /* of the file that was kept last: its image, and its path unless that was added */
     size_t left_over, examined;
-    txm_error err; /* exhausted memory */
+    uint64_t left_bytes; /* what the limit left */
+    txm_error err;       /* exhausted memory */
 } sweep;
 
 /* ---- one file --------------------------------------------------------------------------------------------------- */
@@ -55,19 +57,25 @@ static void print_gc_json(const txm_gc_args *args, const txm_garbage_file *file)
     if (file->image)
         txm_json_text(o, "image", file->image);
     txm_json_uint(o, "bytes", file->bytes);
-    txm_json_number(o, "age_seconds", file->age_s, 10);
+    txm_json_number(o, file->why == TXM_GARBAGE_OVER_LIMIT ? "unused_seconds" : "age_seconds", file->age_s, 10);
     txm_json_emit(o);
 }
 
 /* Every line has the reason and, if there is one, the image, so that a user can check it before the file is removed. */
 static void print_gc_text(const txm_gc_args *args, const txm_garbage_file *file)
 {
-    static const char *const texts[GARBAGE_REASONS] = {
-        "its image is gone: ", "Cycles does not look here under this name for ",
-        "no scene uses it: ", "left by a process that has ended", "claim of a process that has ended"};
-    char size[TXM_FORMAT_BYTES], details[PATH_MAX + 128];
+    static const char *const texts[GARBAGE_REASONS] = {"its image is gone: ",
+                                                       "Cycles does not look here under this name for ",
+                                                       "no scene uses it: ",
+                                                       "left by a process that has ended",
+                                                       "claim of a process that has ended",
+                                                       "unused for "};
+    char size[TXM_FORMAT_BYTES], unused[TXM_TIME_BYTES], details[PATH_MAX + 128];
     snprintf(details, sizeof details, "%s, %s: %s%s", txm_garbage_name(file->why), txm_format_bytes(file->bytes, size),
-             texts[file->why], file->image ? file->image : "");
+             texts[file->why],
+             file->why == TXM_GARBAGE_OVER_LIMIT ? txm_duration_text(file->age_s, unused)
+             : file->image                       ? file->image
+                                                 : "");
     txm_print_line(file->path, args->remove ? TXM_DOUBTFUL : TXM_PLAIN, state_of(args), details);
 }
 
@@ -93,6 +101,27 @@ static void on_failed(void *user, const txm_error *err)
     sweep *s = user;
     txm_say(TXM_SAY_ERROR, "%s", err->message);
     txm_tally_add(&s->tally, err->status);
+}
+
+/* A limit asks for its removal, which is its owner's. */
+static void on_other_user(void *user, const char *path, const char *image, uint64_t bytes)
+{
+    const sweep *s = user;
+    char size[TXM_FORMAT_BYTES];
+    (void)image;
+    if (s->args->report.json) {
+        cJSON *o = txm_gc_object("file");
+        txm_json_text(o, "path", path);
+        txm_json_text(o, "state", "kept");
+        txm_json_text(o, "reason", "other-user");
+        txm_json_uint(o, "bytes", bytes);
+        txm_json_emit(o);
+    } else if (!s->args->report.quiet) {
+        char details[160];
+        snprintf(details, sizeof details, "other-user, %s: only its owner may remove it",
+                 txm_format_bytes(bytes, size));
+        txm_print_line(path, TXM_PLAIN, "kept", details);
+    }
 }
 
 /* ---- left over -------------------------------------------------------------------------------------------------- */
@@ -249,6 +278,10 @@ static void print_json_summary(const sweep *s)
         add_sum(reasons, txm_garbage_name((txm_garbage)i), &r->garbage[i]);
     for (int i = 0; i < KEPT_REASONS; i++)
         add_sum(left, txm_kept_name((txm_kept)i), &r->kept[i]);
+    if (s->args->limit.on) {
+        txm_json_uint(o, "limit_bytes", s->args->limit.bytes);
+        txm_json_uint(o, "left_bytes", s->left_bytes);
+    }
     txm_project_json(o);
     txm_json_emit(o);
 }
@@ -265,6 +298,7 @@ static void say_summary(const sweep *s)
         {TXM_KEPT_UNKNOWN_IMAGE, "the path of the image is unknown"},
         {TXM_KEPT_UNRECOGNISED, "named like a tx file, but not one"},
         {TXM_KEPT_BUSY, "being written"},
+        {TXM_KEPT_OTHER_USER, "over the limit, but another user's"},
     };
     const txm_garbage_result *r = &s->result;
     const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_ROOM), kept = total(r->kept, TXM_KEPT_ROOM);
@@ -275,6 +309,14 @@ static void say_summary(const sweep *s)
         if (r->garbage[i].files)
             txm_say(TXM_SAY_INFO, "  %s: %zu, %s", txm_garbage_name((txm_garbage)i), r->garbage[i].files,
                     txm_format_bytes(r->garbage[i].bytes, size));
+    const txm_cache_limit *limit = &s->args->limit;
+    char bound[TXM_FORMAT_BYTES];
+    if (limit->on)
+        txm_say(s->left_bytes > limit->bytes ? TXM_SAY_WARNING : TXM_SAY_INFO,
+                "%s of tx files %s here, the limit is %s%s%s%s%s", txm_format_bytes(s->left_bytes, size),
+                s->args->remove || !gone.files ? "are" : "would be left", txm_format_bytes(limit->bytes, bound),
+                limit->origin ? " (" : "", limit->origin ? limit->origin : "", limit->origin ? ")" : "",
+                s->left_bytes > limit->bytes ? ": what is left is needed, or may not be removed" : "");
     if (!s->args->remove && gone.files)
         txm_say_again(gone.files == 1 ? "to remove it, run" : "to remove them, run", "--delete");
     if (s->left_over)
@@ -293,17 +335,21 @@ static void say_summary(const sweep *s)
 static txm_status collect_garbage(sweep *s, const txm_used *used, const txm_inputs *places, txm_error *err)
 {
     const txm_gc_args *a = s->args;
-    const txm_garbage_options options = {.struct_size = sizeof(txm_garbage_options),
-                                         .older_than_s = a->older_than_s,
-                                         .missing_folders = a->missing_folders,
-                                         .dry_run = !a->remove,
-                                         .used = used,
-                                         .cancel = txm_signal_flag(),
-                                         .user = s,
-                                         .found = on_found,
-                                         .failed = on_failed,
-                                         .kept = used ? NULL : on_kept,
-                                         .examined = on_examined};
+    txm_census *census = NULL;
+    if (a->limit.on && txm_census_new(&census, err) != TXM_OK)
+        return err->status;
+    txm_garbage_options options = {.struct_size = sizeof(txm_garbage_options),
+                                   .older_than_s = a->older_than_s,
+                                   .missing_folders = a->missing_folders,
+                                   .dry_run = !a->remove,
+                                   .used = used,
+                                   .cancel = txm_signal_flag(),
+                                   .user = s,
+                                   .found = on_found,
+                                   .failed = on_failed,
+                                   .kept = used ? NULL : on_kept,
+                                   .examined = on_examined,
+                                   .census = census};
     txm_status status = txm_inputs_new(NULL, &s->several, err);
     for (size_t i = 0; i < txm_inputs_count(places) && status == TXM_OK; i++) {
         const txm_input *place = txm_inputs_at(places, i);
@@ -320,7 +366,13 @@ static txm_status collect_garbage(sweep *s, const txm_used *used, const txm_inpu
             status = TXM_OK;
         }
     }
-    return status == TXM_STATUS_NO_MEMORY ? status : find_left_over(s, err);
+    if (status == TXM_OK && census && !txm_signal_caught()) {
+        options.kept = on_other_user;
+        status = txm_census_trim(census, a->limit.bytes, &options, &s->result, &s->left_bytes, err);
+        status = status == TXM_STATUS_CANCELLED ? TXM_OK : status;
+    }
+    txm_census_free(&census);
+    return status == TXM_OK ? find_left_over(s, err) : status;
 }
 
 /* The files in use are found first and completely. If a scene could not be read, the tx files that only this scene

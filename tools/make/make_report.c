@@ -119,8 +119,9 @@ static void add_keys(cJSON *o, const txm_batch_file *file)
     txm_json_text(o, "content_key", key);
 }
 
-static void emit(txm_make_report *report, cJSON *object)
+void txm_make_report_emit(void *user, cJSON *object)
 {
+    txm_make_report *report = user;
     char *text = txm_json_take(object);
     if (!text)
         txm_json_missing();
@@ -164,7 +165,7 @@ static void print_make_json(txm_make_report *report, const txm_batch_file *file)
         txm_json_text(o, "state", "failed");
         txm_json_error(o, file->err);
     }
-    emit(report, o);
+    txm_make_report_emit(report, o);
 }
 
 /* ---- the report ------------------------------------------------------------------------------------------------- */
@@ -284,7 +285,7 @@ static void print_json_mesh(txm_make_report *report, const char *ptex, const cha
     txm_json_uint(o, "page_pixels", pages->page_pixels);
     txm_json_uint(o, "page_bytes", made->page_bytes);
     txm_json_number(o, "seconds", made->seconds, 6);
-    emit(report, o);
+    txm_make_report_emit(report, o);
 }
 
 void txm_make_report_mesh(txm_make_report *report, const char *ptex, const char *mesh, const txm_unwrapped *made)
@@ -319,7 +320,7 @@ void txm_make_report_stop(txm_make_report *report, const txm_error *err)
     if (report->json || report->log) {
         cJSON *o = new_make_object("error");
         txm_json_error(o, err);
-        emit(report, o);
+        txm_make_report_emit(report, o);
     }
     report->stopped = true;
     txm_tally_fail(&report->tally, err->status);
@@ -431,7 +432,7 @@ int txm_make_report_finish(txm_make_report *report)
         txm_json_uint(o, "pixel_bytes", report->pixels.bytes);
         txm_json_uint(o, "limited", report->pixels.limited);
         txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
-        emit(report, o);
+        txm_make_report_emit(report, o);
     }
     if (!report->json && !(report->stopped && !report->count[TXM_OUTCOME_CREATED]) &&
         (((report->inputs > 1 || silent) && !report->key) || report->tally.failed))

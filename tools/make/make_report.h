@@ -50,6 +50,9 @@ void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool p
 /* Opens a log that also gets the JSON; `path` may be NULL. NOT_FOUND, DENIED, IO, DISK_FULL ... */
 txm_status txm_make_report_open_log(txm_make_report *report, const char *path, txm_error *err);
 
+/* Prints a JSON object, which it frees, where the run prints or logs them. */
+void txm_make_report_emit(void *report, cJSON *object);
+
 /* The events of a batch. */
 void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *totals);
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file);

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/path.h"
+#include "tools/make/make_limit.h"
 #include "tools/make/make_mesh.h"
 #include "tools/make/make_report.h"
 #include "tools/output/progress.h"
@@ -102,6 +103,7 @@ typedef struct make_run {
     txm_batch_job job;
     txm_make_report report;
     txm_progress progress;
+    txm_make_limit limit;
     txm_unwrapped unwrapped; /* result of --mesh */
     bool planned;            /* pages would be made, so that there is nothing to convert yet */
 } make_run;
@@ -140,6 +142,7 @@ static void on_rows(void *user, size_t index, uint32_t rows_done, uint32_t rows)
 static void make_done(void *user, const txm_batch_file *file)
 {
     make_run *run = user;
+    txm_make_limit_add(&run->limit, file);
     txm_make_report_add(&run->report, file);
     txm_progress_done(&run->progress, file);
 }
@@ -183,7 +186,14 @@ static txm_status convert(make_run *run, txm_error *err)
         .events = &events,
     };
     txm_status status = txm_batch_job_plan(&run->job, &args, &options, err);
-    return status == TXM_OK ? txm_batch_run(run->job.batch, err) : status;
+    if (status == TXM_OK)
+        txm_make_limit_plan(&run->limit, run->report.totals.tx_bytes);
+    if (status == TXM_OK)
+        status = txm_batch_run(run->job.batch, err);
+    if (status != TXM_OK)
+        return status;
+    return txm_make_limit_keep(&run->limit, run->report.totals.tx_bytes, &run->report.tally,
+                               run->report.json || run->report.log ? txm_make_report_emit : NULL, &run->report, err);
 }
 
 /* Users often name the output as for other converters, but Cycles then does not find it. */
@@ -243,6 +253,8 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
     run.report.cache_dir = args->settings.settings.cache_dir;
     run.report.tile_px = args->settings.settings.tile_px;
     txm_status status = begin_make(&run, operands, &err);
+    if (status == TXM_OK)
+        status = txm_make_limit_begin(&run.limit, args, operands, &err);
     const bool converts = !args->dry_run && !args->plan && !args->key;
     txm_progress_init(&run.progress, run.report.inputs, args->progress && converts, args->report.quiet || !converts);
     if (status == TXM_OK && !run.planned)
@@ -252,6 +264,7 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
     txm_progress_end(&run.progress);
     int code = txm_make_report_finish(&run.report);
     txm_batch_job_free(&run.job);
+    txm_make_limit_free(&run.limit);
     txm_unwrapped_clear(&run.unwrapped);
     return code;
 }

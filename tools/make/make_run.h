@@ -28,6 +28,7 @@ typedef struct txm_make_args {
     const char *output;
     int key; /* --key: 1, --key=content: 2 */
     const char *store, *log;
+    txm_cache_limit limit;
     bool watching; /* called by txmill watch: folders may be empty */
     bool copies;   /* called by txmill mirror: see txm_batch_options */
     bool force, deep, dry_run, plan, lint, no_claims, fail_fast, progress;

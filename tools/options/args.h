@@ -44,6 +44,21 @@
         .name = "store", .rare = true, .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,          \
         .help = "Take finished tx files from this store, and add new ones to it", .more = explanation                  \
     }
+/* A limit of what tx files take: of --cache-limit, or else of the setting cache-limit. */
+typedef struct txm_cache_limit {
+    bool on, given, project; /* project: the option says that the project's may count */
+    bool trusted;            /* of the command line or a variable, or trusted by --cache-limit project */
+    uint64_t bytes;
+    const char *origin; /* "FILE:LINE" or a variable; NULL: the option */
+} txm_cache_limit;
+txm_status txm_args_cache_limit(const char *text, void *field, txm_error *err);
+/* Call it after txm_project_apply. USAGE if the project has none to trust. */
+txm_status txm_cache_limit_settle(txm_cache_limit *limit, txm_error *err);
+#define TXM_OPTION_CACHE_LIMIT(field, text, explanation)                                                               \
+    {                                                                                                                  \
+        .name = "cache-limit", .rare = true, .type = TXM_OPT_CUSTOM, field, .arg = "SIZE|project",                     \
+        .parse = txm_args_cache_limit, .help = text, .more = explanation                                               \
+    }
 /* Commands that give a verdict have it. */
 #define TXM_OPTION_DEEP(field)                                                                                         \
     {                                                                                                                  \

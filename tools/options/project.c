@@ -62,8 +62,8 @@ static txm_status settings_trust(const char *path, bool *trusted, txm_error *err
 
 enum { MAX_LINE = 4096, MAX_LINES = 10000 };
 
-static const char *const names[TXM_KEYS] = {"cache-dir", "ocio",  "working-space", "blender", "preset",
-                                            "rule",      "rules", "threads",       "map",     "limit"};
+static const char *const names[TXM_KEYS] = {"cache-dir", "cache-limit", "ocio",    "working-space", "blender", "preset",
+                                            "rule",      "rules",       "threads", "map",           "limit"};
 
 const char *txm_project_key_name(txm_project_key key)
 {
@@ -125,6 +125,8 @@ static txm_status check_value(txm_project_key key, const char *value, const char
     txm_error why = {0};
     if (key == TXM_KEY_BLENDER && txm_args_blender(value, &blender, &why) != TXM_OK)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: blender is '%s', but %s", origin, value, why.message);
+    if (key == TXM_KEY_CACHE_LIMIT && txm_parse_size(value, NULL, &why) != TXM_OK)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: cache-limit is '%s', but %s", origin, value, why.message);
     if (key == TXM_KEY_MAP && txm_args_map(value, NULL, NULL, &why) != TXM_OK)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: map is '%s', but %s", origin, value, why.message);
     if (key == TXM_KEY_LIMIT && txm_args_limit(value, &why) != TXM_OK)
@@ -297,11 +299,11 @@ static txm_status take_line(txm_project *p, const char *path, char *line, const 
                 least = distance;
             }
         }
-        return txm_fail(
-            err, TXM_STATUS_USAGE,
-            "%s: unknown setting '%s'%s%s%s; there are cache-dir, ocio, working-space, blender, preset, rule, "
-            "rules, threads, map and limit",
-            origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "%s: unknown setting '%s'%s%s%s; there are cache-dir, cache-limit, ocio, working-space, "
+                        "blender, preset, rule, "
+                        "rules, threads, map and limit",
+                        origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
     }
     txm_status status = check_value((txm_project_key)key, value, origin, err);
     if (status != TXM_OK)

@@ -4,6 +4,7 @@
  *
  *     # /projects/film/.txmill
  *     cache-dir = /fast/tx
+ *     cache-limit = 200G
  *     ocio = config/film.ocio             relative to the folder of the .txmill
  *     working-space = ACEScg
  *     preset = pbr
@@ -12,9 +13,9 @@
  *     map = P:\ /mnt/p                    repeatable
  *     limit = bg_* 2k                       repeatable
  *
- * The command line has the highest precedence, then the variables TXMILL_CACHE_DIR, TXMILL_OCIO, TXMILL_WORKING_SPACE,
- * TXMILL_PRESET, TXMILL_RULE, TXMILL_RULES, TXMILL_THREADS, TXMILL_MAP and TXMILL_LIMIT, then the file. Rules, maps and
- * limits are combined in that order.
+ * The command line has the highest precedence, then the variables TXMILL_CACHE_DIR, TXMILL_CACHE_LIMIT, TXMILL_OCIO,
+ * TXMILL_WORKING_SPACE, TXMILL_PRESET, TXMILL_RULE, TXMILL_RULES, TXMILL_THREADS, TXMILL_MAP and TXMILL_LIMIT, then the
+ * file. Rules, maps and limits are combined in that order.
  */
 #ifndef TXM_TOOLS_PROJECT_H
 #define TXM_TOOLS_PROJECT_H
@@ -25,6 +26,7 @@
 
 typedef enum txm_project_key {
     TXM_KEY_CACHE_DIR,
+    TXM_KEY_CACHE_LIMIT,
     TXM_KEY_OCIO,
     TXM_KEY_WORKING_SPACE,
     TXM_KEY_BLENDER,

@@ -111,8 +111,8 @@ void txm_project_json(cJSON *object)
  * use. */
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err)
 {
-    static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "blender", "preset",
-                                                  "",          "",     "jobs",          "",        ""};
+    static const char *const options[TXM_KEYS] = {
+        "cache-dir", "cache-limit", "ocio", "working-space", "blender", "preset", "", "", "jobs", "", ""};
     for (size_t i = 0; i < own.count; i++) {
         txm_project_free(&own.items[i].project);
         txm_rules_free(&own.items[i].rules);
@@ -158,6 +158,33 @@ txm_status txm_project_apply(const txm_project_targets *targets, const txm_opera
     for (int k = 0; k < TXM_KEYS; k++)
         applied.said[k] |= used[k] && !used[k]->from_file;
     return TXM_OK;
+}
+
+txm_status txm_args_cache_limit(const char *text, void *field, txm_error *err)
+{
+    txm_cache_limit *limit = field;
+    *limit = (txm_cache_limit){.given = true, .project = !strcmp(text, "project"), .trusted = true};
+    limit->on = !limit->project;
+    if (limit->project || txm_parse_size(text, &limit->bytes, err) == TXM_OK)
+        return TXM_OK;
+    txm_error_clear(err);
+    return txm_fail(err, TXM_STATUS_USAGE, "must be a number of bytes, such as 512M or 200G, or project");
+}
+
+txm_status txm_cache_limit_settle(txm_cache_limit *limit, txm_error *err)
+{
+    const txm_project_value *v = limit->on ? NULL : applied.used[TXM_KEY_CACHE_LIMIT];
+    /* The option hides the file's value, which it asks for. */
+    for (size_t i = 0; limit->project && !v && i < applied.project.count; i++)
+        v = applied.project.values[i].key == TXM_KEY_CACHE_LIMIT ? &applied.project.values[i] : NULL;
+    if (limit->project && !v)
+        return txm_fail(err, TXM_STATUS_USAGE, "--cache-limit project: no settings name a cache-limit here");
+    if (!v)
+        return TXM_OK;
+    limit->on = true;
+    limit->trusted |= !v->from_file;
+    limit->origin = v->origin;
+    return txm_parse_size(v->value, &limit->bytes, err);
 }
 
 /* ---- projects of images ----------------------------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ int txm_file_set_time(int fd, const struct timespec *mtime)
 int txm_file_set_time_at(const char *path, const struct timespec *mtime)
 {
     const struct timespec read[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
-    const struct timespec written[2] = {{.tv_nsec = UTIME_OMIT}, mtime ? *mtime : read[1]};
+    const struct timespec written[2] = {read[0], mtime ? *mtime : read[1]};
     return utimensat(AT_FDCWD, path, mtime ? written : read, 0) == 0 ? 0 : errno;
 }
 
@@ -174,6 +174,12 @@ int txm_file_copy(int from, int to, uint64_t size, uint64_t *done)
             return rc;
         *done += n > 0 ? (uint64_t)n : 0;
     }
+}
+
+int txm_file_look(const char *path, int flags)
+{
+    const int fd = open(path, flags | O_NOATIME);
+    return fd < 0 && errno == EPERM ? open(path, flags) : fd;
 }
 
 int txm_file_again(int fd)

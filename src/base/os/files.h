@@ -26,7 +26,7 @@ int txm_file_sync(int fd);
 int txm_file_keep_mode(int fd, const char *replaced);
 /* Sets when a file was written; NULL: now, by the clock of its server. */
 int txm_file_set_time(int fd, const struct timespec *mtime);
-/* The same by a path; NULL sets that the file was read just now. */
+/* The same by a path, and that the file was read just now; NULL sets only that. */
 int txm_file_set_time_at(const char *path, const struct timespec *mtime);
 /* Gives a file to another user and group, as far as this process may: else it stays its own. */
 int txm_file_set_owner(int fd, uid_t user, gid_t group);
@@ -53,6 +53,9 @@ long txm_file_target(const char *path, char *out, size_t bytes);
 int txm_file_temporary(char *path);
 bool txm_folder_temporary(char *path);
 bool txm_is_null_device(dev_t device);
+/* Opens a file to look into it, which is no use of it: its access time stays, where this user may ask for that. Returns
+ * a descriptor, or -1 and errno. */
+int txm_file_look(const char *path, int flags);
 /* A second descriptor for the same open file, which programs do not inherit; -1 and errno. */
 int txm_file_again(int fd);
 /* Whether files of this owner are those that this process makes. */

@@ -93,28 +93,31 @@ void txm_system_text(char out[TXM_SYSTEM_BYTES])
         snprintf(out, TXM_SYSTEM_BYTES, "%.64s %.64s, %.64s", system.sysname, system.release, system.machine);
 }
 
-/* Names for the numbers of statfs(2). */
-static void name_kind(unsigned long type, char out[48])
+/* Names for the numbers of statfs(2), those of network file systems first. */
+static void name_kind(unsigned long type, txm_volume *out)
 {
+    enum { NETWORK = 14 };
     static const struct {
         unsigned long type;
         const char *name;
     } kinds[] = {
-        {0xEF53, "ext4"},          {0x58465342, "xfs"},   {0x9123683E, "btrfs"},    {0x01021994, "tmpfs"},
-        {0x794C7630, "overlayfs"}, {0x6969, "nfs"},       {0xFE534D42, "smb"},      {0xFF534D42, "cifs"},
-        {0x517B, "smb"},           {0x65735546, "fuse"},  {0x2FC12FC1, "zfs"},      {0x00C36400, "ceph"},
-        {0x0BD00BD0, "lustre"},    {0x47504653, "gpfs"},  {0x19830326, "beegfs"},   {0x5346414F, "afs"},
-        {0x01021997, "9p"},        {0x4D44, "vfat"},      {0x5346544E, "ntfs"},     {0x7366746E, "ntfs3"},
-        {0x2011BAB0, "exfat"},     {0xF2F52010, "f2fs"},  {0x73717368, "squashfs"}, {0xE0F5E1E2, "erofs"},
-        {0x858458F6, "ramfs"},     {0x9660, "isofs"},     {0x52654973, "reiserfs"}, {0x3153464A, "jfs"},
-        {0x01161970, "gfs2"},      {0x7461636F, "ocfs2"}, {0x6A656A63, "virtiofs"}, {0xCA451A4E, "bcachefs"},
+        {0x6969, "nfs"},          {0xFE534D42, "smb"},      {0xFF534D42, "cifs"},      {0x517B, "smb"},
+        {0x65735546, "fuse"},     {0x00C36400, "ceph"},     {0x0BD00BD0, "lustre"},    {0x47504653, "gpfs"},
+        {0x19830326, "beegfs"},   {0x5346414F, "afs"},      {0x6B414653, "afs"},       {0x01021997, "9p"},
+        {0x7461636F, "ocfs2"},    {0x01161970, "gfs2"},     {0xEF53, "ext4"},          {0x58465342, "xfs"},
+        {0x9123683E, "btrfs"},    {0x01021994, "tmpfs"},    {0x794C7630, "overlayfs"}, {0x2FC12FC1, "zfs"},
+        {0x4D44, "vfat"},         {0x5346544E, "ntfs"},     {0x7366746E, "ntfs3"},     {0x2011BAB0, "exfat"},
+        {0xF2F52010, "f2fs"},     {0x73717368, "squashfs"}, {0xE0F5E1E2, "erofs"},     {0x858458F6, "ramfs"},
+        {0x9660, "isofs"},        {0x52654973, "reiserfs"}, {0x3153464A, "jfs"},       {0x6A656A63, "virtiofs"},
+        {0xCA451A4E, "bcachefs"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].type == (type & 0xFFFFFFFF)) {
-            snprintf(out, 48, "%s", kinds[i].name);
+            snprintf(out->kind, sizeof out->kind, "%s", kinds[i].name);
+            out->network = i < NETWORK;
             return;
         }
-    snprintf(out, 48, "file system 0x%lX", type & 0xFFFFFFFF);
+    snprintf(out->kind, sizeof out->kind, "file system 0x%lX", type & 0xFFFFFFFF);
 }
 
 bool txm_volume_of(const char *path, txm_volume *out)
@@ -126,7 +129,8 @@ bool txm_volume_of(const char *path, txm_volume *out)
         return false;
     out->free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
     out->read_only = (space.f_flag & ST_RDONLY) != 0;
+    out->no_reads = (space.f_flag & (ST_NOATIME | ST_RDONLY)) != 0;
     if (statfs(path, &system) == 0)
-        name_kind((unsigned long)system.f_type, out->kind);
+        name_kind((unsigned long)system.f_type, out);
     return true;
 }

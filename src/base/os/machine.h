@@ -39,6 +39,8 @@ void txm_system_text(char out[TXM_SYSTEM_BYTES]);
 typedef struct txm_volume {
     uint64_t free_bytes; /* for this user */
     bool read_only;
+    bool network;  /* its files are on another machine */
+    bool no_reads; /* it does not record when a file was read */
     char kind[48]; /* of file system: "ext4" */
 } txm_volume;
 /* The file system on which a path is; false and errno if it cannot be examined. */

@@ -105,4 +105,8 @@ txm_result txm_item_expand(const txm_item *item);
 
 /* Estimates what converting costs, from the header of the image. `threads` is the number of threads of the pool. */
 txm_cost txm_cost_estimate(const char *path, const txm_item *item, const txm_settings *settings, unsigned threads);
+/* Guesses the size of its tx file: how well an image of the same format is compressed says how well its pixels are. */
+uint64_t txm_cost_tx_bytes(const txm_item *item, const txm_settings *settings);
+/* Warns if the files that will be made do not fit on their disks. NO_MEMORY. */
+txm_status txm_batch_check_room(txm_batch *batch, txm_error *err);
 #endif

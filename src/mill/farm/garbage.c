@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/options.h"
+#include "base/os/files.h"
 #include "base/path.h"
 #include "base/words.h"
 #include "mill/farm/claims.h"
@@ -46,6 +47,21 @@ typedef struct walk {
     txm_pending pending;
     struct stat folder; /* the folder that is being read */
 } walk;
+
+/* A tx file of a census. */
+typedef struct kept_file {
+    char *path;
+    struct stat st;
+    dev_t folder_dev;
+    ino_t folder_ino;
+    bool judged; /* to be a tx file that may go */
+} kept_file;
+
+struct txm_census {
+    txm_names ids; /* device and inode of its files */
+    kept_file *items;
+    size_t count, capacity;
+};
 
 /* A tx file and what was found out about it. */
 typedef struct subject {
@@ -170,7 +186,7 @@ static txm_status judge_present(const subject *s, const struct stat *st, verdict
         return txm_no_memory(err, s->path);
     if (!fits)
         condemn(out, TXM_GARBAGE_OLD_NAME);
-    else if (u && !used)
+    else if (u && !used && !s->options->census)
         condemn(out, TXM_GARBAGE_UNUSED);
     return TXM_OK;
 }
@@ -201,6 +217,8 @@ static txm_status describe_subject(subject *s, bool *recognised, txm_error *err)
     txm_error own = {0};
     txm_status status = txm_tx_open(s->path, &tx, &own);
     *recognised = status == TXM_OK;
+    if (own.sys_errno == ENAMETOOLONG)
+        return txm_fail_with(err, status, &own);
     if (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
         status == TXM_STATUS_NEWER || status == TXM_STATUS_NOT_DOWNLOADED)
         return TXM_OK;
@@ -259,13 +277,14 @@ static txm_status judge(const char *tx_path, const struct stat *st, const txm_ga
 
 const char *txm_garbage_name(txm_garbage garbage)
 {
-    static const char *const names[] = {"orphan", "old-name", "unused", "temporary", "claim"};
+    static const char *const names[] = {"orphan", "old-name", "unused", "temporary", "claim", "over-limit"};
     return TXM_WORD_OF(names, garbage);
 }
 
 const char *txm_kept_name(txm_kept kept)
 {
-    static const char *const names[] = {"used", "young", "unrecognised", "unknown-image", "no-folder", "busy"};
+    static const char *const names[] = {"used",      "young", "unrecognised", "unknown-image",
+                                        "no-folder", "busy",  "other-user"};
     return TXM_WORD_OF(names, kept);
 }
 
@@ -296,7 +315,7 @@ static void on_swept(void *user, const char *path, bool claim, uint64_t bytes)
     report(user, &file, bytes);
 }
 
-/* *busy is set if another process is making the file, or has just made it. */
+/* *busy is set if another process is making the file, or has just made or removed it. */
 static txm_status remove_file(const walk *w, const char *path, const struct stat *judged, bool *busy, txm_error *err)
 {
     txm_claim *claim = NULL;
@@ -320,6 +339,23 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
     return status;
 }
 
+/* A file that is found twice, since folders overlap, counts once. */
+static txm_status add_to_census(const walk *w, const char *path, const struct stat *st, bool judged, txm_error *err)
+{
+    txm_census *c = w->options->census;
+    char id[TXM_FILE_ID_BYTES];
+    txm_file_id(st, id);
+    if (txm_names_has(&c->ids, id))
+        return TXM_OK;
+    char *copy = txm_strdup(path);
+    if (!copy || !txm_names_put(&c->ids, id) || !TXM_GROW(c->items, c->capacity, c->count)) {
+        free(copy);
+        return txm_no_memory(err, path);
+    }
+    c->items[c->count++] = (kept_file){copy, *st, w->folder.st_dev, w->folder.st_ino, judged};
+    return TXM_OK;
+}
+
 /* Young files are kept: a scene that is not saved yet may use them. */
 static txm_status settle(walk *w, const char *path, const struct stat *st, const verdict *v, txm_error *err)
 {
@@ -341,9 +377,20 @@ static txm_status settle(walk *w, const char *path, const struct stat *st, const
         }
     }
     add_to_sum(&w->result->kept[kept], freed);
+    if (w->options->census && kept != TXM_KEPT_UNRECOGNISED &&
+        add_to_census(w, path, st, kept == TXM_KEPT_USED, err) != TXM_OK)
+        return err->status;
     if (w->options->kept && kept == TXM_KEPT_USED && v->image)
         w->options->kept(w->options->user, path, v->image, file.bytes);
     return TXM_OK;
+}
+
+/* A file that disappears meanwhile is no failure. */
+static void report_unless_gone(const walk *w, const char *path, const txm_error *err)
+{
+    struct stat st;
+    if (err->status != TXM_STATUS_NOT_FOUND || lstat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
+        report_failure(w, err);
 }
 
 /* Only lack of memory is a failure: problems with one file are reported. */
@@ -353,15 +400,16 @@ static txm_status visit_file(walk *w, const char *path, const struct stat *st, t
     txm_error own = {0};
     if (w->options->examined)
         w->options->examined(w->options->user, path);
+    if (w->options->count_only)
+        return add_to_census(w, path, st, false, err);
     txm_status status = judge(path, st, w->options, &v, &own);
     if (status == TXM_OK)
         status = settle(w, path, st, &v, &own);
     free(v.image);
     if (status == TXM_STATUS_NO_MEMORY)
         return txm_fail_with(err, status, &own);
-    /* It was removed meanwhile. */
-    if (status != TXM_OK && status != TXM_STATUS_NOT_FOUND)
-        report_failure(w, &own);
+    if (status != TXM_OK)
+        report_unless_gone(w, path, &own);
     return TXM_OK;
 }
 
@@ -408,7 +456,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     }
     txm_entries_free(&entries);
     txm_swept swept = {.user = w, .removed = on_swept};
-    if (status == TXM_OK)
+    if (status == TXM_OK && !w->options->count_only)
         txm_sweep_folder(folder, w->options->dry_run, &swept);
     return status;
 }
@@ -421,8 +469,10 @@ txm_status txm_garbage_collect(const char *path, const txm_garbage_options *opti
     txm_status status = txm_options_take(&o, sizeof o, options, "txm_garbage_options", err);
     if (status == TXM_OK && isnan(o.older_than_s))
         status = txm_fail(err, TXM_STATUS_USAGE, "the age is not a number");
+    if (status == TXM_OK && o.count_only && !o.census)
+        status = txm_fail(err, TXM_STATUS_USAGE, "count_only needs a census");
     walk w = {.options = &o, .result = result, .now = time(NULL)};
-    if (status == TXM_OK && !o.dry_run && !(w.claims = txm_claims_new(NULL)))
+    if (status == TXM_OK && !o.dry_run && !o.count_only && !(w.claims = txm_claims_new(NULL)))
         status = txm_fail_errno(err, errno, "cannot start the thread that renews claims");
     struct stat st;
     if (status == TXM_OK && (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))) {
@@ -449,6 +499,124 @@ txm_status txm_garbage_collect(const char *path, const txm_garbage_options *opti
         }
     }
     txm_pending_free(&w.pending);
+    txm_claims_free(&w.claims);
+    return status;
+}
+
+/* ---- a limit ---------------------------------------------------------------------------------------------------- */
+
+txm_status txm_census_new(txm_census **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = txm_calloc(1, sizeof **out);
+    return *out ? TXM_OK : txm_no_memory(err, NULL);
+}
+
+void txm_census_free(txm_census **census)
+{
+    if (!census || !*census)
+        return;
+    for (size_t i = 0; i < (*census)->count; i++)
+        free((*census)->items[i].path);
+    free((*census)->items);
+    txm_names_free(&(*census)->ids);
+    free(*census);
+    *census = NULL;
+}
+
+/* A new tx file has the time of its image as access time too, until it is read or used. */
+static struct timespec last_use(const struct stat *st)
+{
+    const bool read = st->st_atim.tv_sec != st->st_mtim.tv_sec || st->st_atim.tv_nsec != st->st_mtim.tv_nsec;
+    return read ? st->st_atim : st->st_ctim;
+}
+
+static int compare_last_uses(const void *pa, const void *pb)
+{
+    const kept_file *a = pa, *b = pb;
+    const struct timespec ta = last_use(&a->st), tb = last_use(&b->st);
+    return ta.tv_sec != tb.tv_sec     ? (ta.tv_sec < tb.tv_sec ? -1 : 1)
+           : ta.tv_nsec != tb.tv_nsec ? (ta.tv_nsec < tb.tv_nsec ? -1 : 1)
+                                      : strcmp(a->path, b->path);
+}
+
+/* Removes one file if it may go. *freed: it takes no room any more. */
+static txm_status let_go(walk *w, const kept_file *file, bool *freed, txm_error *err)
+{
+    const txm_used *u = w->options->used;
+    size_t name_bytes = 0;
+    unsigned version;
+    char md5[33], id[TXM_FILE_ID_BYTES];
+    const double unused = difftime(w->now, last_use(&file->st).tv_sec);
+    verdict v = {.kept = TXM_KEPT_USED};
+    bool busy = false;
+    txm_tx_name_parse(txm_path_base(file->path), &name_bytes, &version, md5);
+    char *name = txm_strndup(txm_path_base(file->path), name_bytes);
+    if (!name)
+        return txm_no_memory(err, file->path);
+    txm_file_id(&file->st, id);
+    const bool needed = u && (txm_names_has(&u->files, id) || txm_names_has(&u->packed, name));
+    free(name);
+    txm_status status = TXM_OK;
+    /* What a census only counted is examined when its turn has come. */
+    if (!needed && !file->judged)
+        status = judge(file->path, &file->st, w->options, &v, err);
+    const bool young = difftime(w->now, file->st.st_ctim.tv_sec) <= w->options->older_than_s;
+    const bool may_go = status == TXM_OK && !needed && !young && (v.garbage || v.kept == TXM_KEPT_USED);
+    const bool foreign = may_go && !txm_file_is_own(file->st.st_uid);
+    if (may_go && !foreign && !w->options->dry_run) {
+        w->folder = (struct stat){.st_dev = file->folder_dev, .st_ino = file->folder_ino};
+        status = remove_file(w, file->path, &file->st, &busy, err);
+    }
+    *freed = status == TXM_OK && may_go && !foreign && (!busy || access(file->path, F_OK) != 0);
+    if (status == TXM_OK && may_go && !busy) {
+        txm_garbage_sum *kept = &w->result->kept[TXM_KEPT_USED];
+        const uint64_t bytes = (uint64_t)file->st.st_size;
+        const txm_garbage_file gone = {file->path, TXM_GARBAGE_OVER_LIMIT, v.image, bytes, unused > 0 ? unused : 0};
+        kept->files -= file->judged;
+        kept->bytes -= file->judged ? bytes : 0;
+        if (foreign)
+            add_to_sum(&w->result->kept[TXM_KEPT_OTHER_USER], bytes);
+        else
+            report(w, &gone, bytes);
+        if (foreign && w->options->kept)
+            w->options->kept(w->options->user, file->path, NULL, bytes);
+    }
+    free(v.image);
+    return status;
+}
+
+txm_status txm_census_trim(txm_census *census, uint64_t limit_bytes, const txm_garbage_options *options,
+                           txm_garbage_result *result, uint64_t *left_bytes, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_garbage_options o = {0};
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_garbage_options", err);
+    walk w = {.options = &o, .result = result, .now = time(NULL)};
+    o.census = census; /* so that only the limit judges what no scene uses */
+    *left_bytes = 0;
+    /* Removing one of several links to a file frees no space. */
+    for (size_t i = 0; i < census->count; i++)
+        *left_bytes += census->items[i].st.st_nlink > 1 ? 0 : (uint64_t)census->items[i].st.st_size;
+    if (status != TXM_OK || *left_bytes <= limit_bytes)
+        return status;
+    if (!o.dry_run && !(w.claims = txm_claims_new(NULL)))
+        return txm_fail_errno(err, errno, "cannot start the thread that renews claims");
+    qsort(census->items, census->count, sizeof *census->items, compare_last_uses);
+    for (size_t i = 0; i<census->count && * left_bytes> limit_bytes && status == TXM_OK; i++) {
+        const kept_file *file = &census->items[i];
+        txm_error own = {0};
+        bool freed = false;
+        if (txm_is_cancelled(o.cancel)) {
+            status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
+        } else if (file->st.st_nlink == 1 && let_go(&w, file, &freed, &own) != TXM_OK) {
+            if (own.status == TXM_STATUS_NO_MEMORY)
+                status = txm_fail_as(err, &own);
+            else
+                report_unless_gone(&w, file->path, &own);
+        }
+        *left_bytes -= freed ? (uint64_t)file->st.st_size : 0;
+    }
     txm_claims_free(&w.claims);
     return status;
 }

@@ -259,6 +259,8 @@ static txm_batch_totals put_in_order(txm_batch *b)
         totals.cost.seconds += cost->seconds;
         if (cost->memory_bytes > totals.cost.memory_bytes)
             totals.cost.memory_bytes = cost->memory_bytes;
+        const txm_settings settings = txm_batch_settings_of(b, i);
+        totals.tx_bytes += txm_cost_tx_bytes(&b->items[i], &settings);
     }
     totals.to_create = b->order_count;
     qsort_r(b->order, b->order_count, sizeof *b->order, compare_cost, b->items);
@@ -312,6 +314,8 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
     if (status != TXM_OK)
         return status;
     const txm_batch_totals totals = put_in_order(batch);
+    if (batch->events.warn && txm_batch_check_room(batch, err) != TXM_OK)
+        return err->status;
     if (batch->events.planned)
         batch->events.planned(batch->events.user, &totals);
     /* What is done is reported now: all inputs in a dry run, else those that need no work. */

@@ -17,6 +17,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/files.h"
 #include "base/os/pages.h"
 #include "base/whole.h"
 #include "base/words.h"
@@ -27,7 +28,7 @@
 #include "tile/reader/section_reader.h"
 #include "tile/terms/extension.h"
 
-typedef enum tx_access { ACCESS_MAP, ACCESS_OUTLINE, ACCESS_READ, ACCESS_MAP_TABLES } tx_access;
+typedef enum tx_access { ACCESS_MAP, ACCESS_RENDER, ACCESS_OUTLINE, ACCESS_READ, ACCESS_MAP_TABLES } tx_access;
 
 /* Maps the whole file, or prepares to read it. */
 static txm_status map_file(txm_tx *tx, int fd, tx_access how, txm_error *err)
@@ -192,7 +193,8 @@ static txm_status open_path(const char *path, tx_access how, txm_tx **out, txm_e
     if (!path)
         return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
     /* O_NONBLOCK: opening a pipe must not wait for its writer; it has no effect on files. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    static const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+    int fd = how == ACCESS_MAP || how == ACCESS_OUTLINE ? txm_file_look(path, flags) : open(path, flags);
     if (fd < 0)
         return txm_fail_errno(err, errno, "%s: cannot open", path);
     txm_status status = open_fd(fd, path, how, out, err);
@@ -206,6 +208,11 @@ txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err)
 {
     txm_error_clear(err);
     return open_path(path, ACCESS_MAP, out, err);
+}
+
+txm_status txm_tx_open_to_render(const char *path, txm_tx **out, txm_error *err)
+{
+    return open_path(path, ACCESS_RENDER, out, err);
 }
 
 txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err)

@@ -4,9 +4,11 @@
 #define TXM_READER_READER_MEMORY_H
 #include "txtile/reader.h"
 
-/* Opens a file like txm_tx_open, but keeps a descriptor, through which tiles are read into scratch memory. Its tables
- * are mapped, and its tiles, too, if the process cannot spare a descriptor. Without `maps`, or if maps are scarce, they
- * are read, and the file never raises SIGBUS. */
+/* Opens a file like txm_tx_open, but as a render does: its access time then says when it was last rendered. */
+txm_status txm_tx_open_to_render(const char *path, txm_tx **out, txm_error *err);
+/* Opens a file like txm_tx_open_to_render, but keeps a descriptor, through which tiles are read into scratch memory.
+ * Its tables are mapped, and its tiles, too, if the process cannot spare a descriptor. Without `maps`, or if maps are
+ * scarce, they are read, and the file never raises SIGBUS. */
 txm_status txm_tx_open_cached(const char *path, bool maps, txm_tx **out, txm_error *err);
 
 /* Does the same as txm_tx_level_of, but encoded_bytes may be 0, because in an EXR file these sizes are spread all over

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/os/pages.h"
+#include "tile/reader/reader_memory.h"
 #include "tile/sample/view_file.h"
 #include "tile/terms/extension.h"
 #include "txtile/sampler.h"
@@ -162,7 +163,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     uint64_t tiles = 0;
     if (!txm_extension_exists(extension))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown extension mode %d", path, (int)extension);
-    txm_status status = txm_tx_open(path, &t.tx, err);
+    txm_status status = txm_tx_open_to_render(path, &t.tx, err);
     if (status != TXM_OK)
         return status;
     status = txm_view_describe(t.tx, extension, 0, false, &v, err);
