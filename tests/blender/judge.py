@@ -245,10 +245,14 @@ class Judge:
         self.python("-c", "import sys; sys.path.insert(0, %r); import scenes; scenes.every_way(%r)" % (HERE, folder))
         return os.path.join(folder, "scene.blend")
 
-    def opens_tx_files(self, part, scene, ours, where):
-        """Renders a scene: Cycles must open these tx files, {tx file: source}, and none of their sources."""
-        folder, trace = os.path.dirname(scene), os.path.join(part.folder, "opens.trace")
-        subprocess.run(["strace", "-f", "-o", trace, "-e", "trace=open,openat", "-s", "4096", self.args.chroots, "command", scene, "-o",
+    def opens_tx_files(self, part, scene, ours, where, cache=""):
+        """Renders a scene, with this texture cache folder in the preferences: Cycles must open these tx files, {tx file: source}, and
+        none of their sources."""
+        folder, trace, prefer = os.path.dirname(scene), os.path.join(part.folder, "opens.trace"), os.path.join(part.folder, "prefer.py")
+        with open(prefer, "w", encoding="utf-8") as f:
+            f.write("import bpy\nbpy.context.preferences.filepaths.texture_cache_directory = %r\n" % cache)
+        subprocess.run(["strace", "-f", "-o", trace, "-e", "trace=open,openat", "-s", "4096", self.args.chroots, "command", scene,
+                        "--python", prefer, "-o",
                         os.path.join(folder, "frame_####"), "--render-frame", "2"], stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL, env={name: value for name, value in os.environ.items() if name != "OCIO"})
         opened = set()
@@ -310,11 +314,20 @@ class Judge:
                 part.same()
             else:
                 part.differs("%s: an edited image is not found" % way, settings=scene, txmill=(found.stdout + found.stderr)[-2000:])
+        # A mirror serves the scene alone: the tx files beside its images are gone.
+        mirror, there = os.path.join(part.folder, "mirror"), os.path.join(part.folder, "zip", os.path.basename(home))
+        made = subprocess.run([self.txmill, "mirror", "--quiet", "--blender", self.release, "--to", mirror, there], capture_output=True, text=True)
+        for folder in glob.glob(os.path.join(os.path.dirname(there), "**", "blender_tx"), recursive=True):
+            shutil.rmtree(folder)
+        after = self.fresh(there, "--cache-dir", mirror)
+        if made.returncode or len(after) != len(before):
+            part.differs("mirror: %d of %d tx files are fresh" % (len(after), len(before)), settings=there, txmill=made.stderr[-2000:])
+        self.opens_tx_files(part, there, after, "mirror: ", mirror)
         del os.environ["OCIO"]
 
-    def fresh(self, scene):
+    def fresh(self, scene, *options):
         """The fresh tx files of a scene, {tx file: source}."""
-        return {os.path.realpath(file["tx"]["path"]): os.path.realpath(file["path"]) for record in self.list(scene)[0]
+        return {os.path.realpath(file["tx"]["path"]): os.path.realpath(file["path"]) for record in self.list(*options, scene)[0]
                 for file in record["files"] if file["tx"] and file["tx"]["state"] == "fresh"}
 
     def budget(self, part):
