@@ -366,6 +366,10 @@ static void examine_folder(examination *x, const char *name, const char *path)
              fs.read_only ? ", mounted read-only" : "");
     free(real);
     tell_fact(x, writable && fs.free_bytes > 100 << 20 ? GOOD : NOTE, "files", name, text);
+    if (fs.network)
+        tell_fact(x, NOTE, "files", "slow share",
+                  "its files are on another machine; tx files on a local disk are read faster: set Blender's texture "
+                  "cache folder to one, and run: txmill make --cache-dir /LOCAL/FOLDER SCENE.blend");
 }
 
 static void examine_environment(examination *x)

@@ -166,4 +166,27 @@ if mkdir small && mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then
 else
     skip disk "cannot mount"
 fi
+
+# ---- a share -----------------------------------------------------------------------------------------------------------
+cat >share.c <<'EOF2'
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include <dlfcn.h>
+#include <sys/vfs.h>
+int statfs(const char *path, struct statfs *out)
+{
+    int (*next)(const char *, struct statfs *) = (int (*)(const char *, struct statfs *))dlsym(RTLD_NEXT, "statfs64");
+    int rc = next(path, out);
+    out->f_type = 0x6969;
+    return rc;
+}
+EOF2
+txm doctor
+check doctor-local test -z "$(grep 'slow share' out)"
+if [ -z "${SANITIZED:-}" ] && cc -shared -fPIC -o share.so share.c -ldl 2>/dev/null; then
+    run env LD_PRELOAD="$work/share.so" "$TXMILL" doctor
+    check doctor-share prints "txmill make --cache-dir /LOCAL/FOLDER SCENE.blend"
+else
+    skip doctor-share "a sanitized build, or no compiler"
+fi
 finish
