@@ -369,7 +369,7 @@ static void examine_folder(examination *x, const char *name, const char *path)
     if (fs.network)
         tell_fact(x, NOTE, "files", "slow share",
                   "its files are on another machine; tx files on a local disk are read faster: set Blender's texture "
-                  "cache folder to one, and run: txmill make --cache-dir /LOCAL/FOLDER SCENE.blend");
+                  "cache folder to one, and run: txmill mirror --to /LOCAL/FOLDER SCENE.blend");
 }
 
 static void examine_environment(examination *x)

@@ -185,7 +185,7 @@ txm doctor
 check doctor-local test -z "$(grep 'slow share' out)"
 if [ -z "${SANITIZED:-}" ] && cc -shared -fPIC -o share.so share.c -ldl 2>/dev/null; then
     run env LD_PRELOAD="$work/share.so" "$TXMILL" doctor
-    check doctor-share prints "txmill make --cache-dir /LOCAL/FOLDER SCENE.blend"
+    check doctor-share prints "txmill mirror --to /LOCAL/FOLDER SCENE.blend"
 else
     skip doctor-share "a sanitized build, or no compiler"
 fi
