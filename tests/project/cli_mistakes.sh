@@ -113,7 +113,7 @@ EOF
 check no-page-of-nothing test "$(grep -c ' runs\?,' err)" -eq 0
 mistakes <<'EOF'
 3|watch tex/wood.png|tex/wood.png: a file, not a folder; name the folder that contains it
-2|gc --max-size 1G tex|--max-size applies to a store, which records when its files were last used; name one with --store
+2|gc --max-size 1G tex|--max-size applies to a store; name one with --store, or limit folders with --cache-limit
 3|stream budget rom|rom: neither a folder nor a built-in scene (did you mean 'room'?); the built-in scenes are plane, room, grid, udim, sphere and fly
 3|stream render shot.blend|shot.blend: is a zstd file, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the Blender extension's Export Scene writes one
 3|stream render void|void: not a scene: scene.txt is missing; in Blender, the extension's Export Scene writes one

@@ -94,6 +94,7 @@ START_TEST(ends_of_nothing_in_libtxmill)
     END_NOTHING(txm_color_config, txm_color_free);
     END_NOTHING(txm_context, txm_context_free);
     END_NOTHING(txm_used, txm_used_free);
+    END_NOTHING(txm_census, txm_census_free);
     END_NOTHING(txm_out_file, txm_out_file_abort);
     END_NOTHING(txm_archive, txm_archive_abort);
     END_NOTHING(txm_rules, txm_rules_free);

@@ -455,6 +455,7 @@ txm_status txm_ptex_place_uv(const txm_ptex_pages *pages, uint32_t face, double 
                              txm_error *err)
 {
     double at[4][2];
+    txm_error_clear(err);
     const txm_status status = txm_ptex_place_corners(pages, face, at, err);
     for (int k = 0; k < 2 && status == TXM_OK; k++)
         out[k] = at[0][k] + u * (at[1][k] - at[0][k]) + v * (at[3][k] - at[0][k]);

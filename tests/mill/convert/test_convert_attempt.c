@@ -290,7 +290,7 @@ END_TEST
 
 /* ---- a device ---------------------------------------------------------------------------------------------------- */
 
-/* A device must give the CPU's bits, whether it conforms the rows or gets them conformed. */
+/* A device must give the CPU's bits. What is stored as half, as after a conversion to ACEScg, stays on the CPU. */
 START_TEST(a_device_makes_the_same_file)
 {
     static const int color_types[] = {0, 2, 4, 6};
@@ -308,7 +308,7 @@ START_TEST(a_device_makes_the_same_file)
                              TXM_OK);
             r->ask.may_be_grey = false;
             ck_assert_msg(attempt(r) == TXM_OK, "%s", r->err.message);
-            ck_assert_str_eq(r->result.device, on_device ? "cuda:0" : "cpu");
+            ck_assert_str_eq(r->result.device, on_device && s != 1 ? "cuda:0" : "cpu");
             file[on_device] = unpublished(r, &bytes[on_device]);
             done(r);
         }
@@ -387,7 +387,7 @@ static staged *set_stage(void)
     s->image = make_image(W, H, 4, TXM_TYPE_U8, 16, (txm_compression){TXM_CODEC_ZIP, 1}, MADE_NOISE);
     s->layout = s->image.layout;
     const txm_gpu_plan plan = {
-        .width = W, .height = H, .tile_px = 16, .conform = {4, 4, false, false, false}, .channels = 4, .filter = true};
+        .width = W, .height = H, .tile_px = 16, .conform = {4, 4, false, false}, .channels = 4, .filter = true};
     const txm_tx_metadata metadata = made_metadata();
     ck_assert_ptr_nonnull(s->pool = txm_pool_new(2));
     s->fd = memfd_create("made.tx", 0);
