@@ -26,6 +26,9 @@ static const txm_option options[] = {
                .more = "Set it as the texture cache folder in Blender, as an absolute path. Cycles looks there first, "
                        "and then beside each image, so a mirror need not be complete."),
     TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(make.dry_run), .help = "Only show what would be copied or made"),
+    TXM_OPTION_CACHE_LIMIT(AT(make.limit),
+                           "Afterwards remove files of DIR that were not used for longest, to keep within SIZE",
+                           "What the named scenes need stays. A limit of the project's own folders does not count."),
     TXM_OPTION(FLAG, "content", .rare = true, AT(make.running.content),
                .help = "Read each image whole, to find other content of the same size",
                .more = "Otherwise the time and the size of an image decide whether its tx file is fresh."),
@@ -70,8 +73,9 @@ static int run_mirror(void *p, const txm_operands *operands)
                                          &make->running.threads};
     make->settings.settings.cache_dir = folder;
     make->copies = true;
-    const int code = err.status || txm_project_apply(&project, operands, &err) != TXM_OK ? txm_finish_failed(&err, 0)
-                                                                                         : txm_make_run(make, operands);
+    if (!err.status && txm_project_apply(&project, operands, &err) == TXM_OK && make->limit.given)
+        txm_cache_limit_settle(&make->limit, &err);
+    const int code = err.status ? txm_finish_failed(&err, 0) : txm_make_run(make, operands);
     free(folder);
     return code;
 }

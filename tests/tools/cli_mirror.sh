@@ -47,6 +47,20 @@ check newer eval 'rc_is 0 && says "1 created"'
 txm check -d "$work/local/new" --content share/linked.blend
 check newer-fresh rc_is 0
 
+# ---- a limit ------------------------------------------------------------------------------------------------------------
+mkdir many
+cp share/textures/wood.png many/old.png
+txm mirror --to local/new many/old.png
+find local/new -name 'old.png*' -exec touch -a -d '-9 days' {} +
+txm mirror -n --to local/new --cache-limit 6K share/linked.blend
+check limit-dry eval 'prints would-remove && test -n "$(find local/new -name "old.png*")"'
+txm mirror --to local/new --cache-limit 6K share/linked.blend
+check limit eval 'rc_is 0 && says "removed 1 tx file" && test -z "$(find local/new -name "old.png*")"'
+check limit-needed test "$(find local/new -name '*.tx' | wc -l)" -eq "$made"
+txm mirror --to local/new --cache-limit 1K share/linked.blend
+check limit-too-small test "$(find local/new -name '*.tx' | wc -l)" -eq "$made"
+check limit-said says "what is left is needed here"
+
 # ---- another file system ----------------------------------------------------------------------------------------------
 mkdir small
 if mount -t tmpfs -o size=16k none small 2>/dev/null; then

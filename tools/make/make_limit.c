@@ -53,7 +53,8 @@ txm_status txm_make_limit_begin(txm_make_limit *limit, const txm_make_args *args
     if (txm_used_new(&limit->used, err) != TXM_OK)
         return err->status;
     const bool absolute = cache_dir && txm_path_is_absolute(cache_dir);
-    if (settings && !txm_color_is_project(settings) && !(limit->roots[0] = txm_path_dir(settings)))
+    /* A mirror is a folder of its own. */
+    if (settings && !args->copies && !txm_color_is_project(settings) && !(limit->roots[0] = txm_path_dir(settings)))
         return txm_no_memory(err, settings);
     if (absolute && !(limit->roots[1] = txm_strdup(cache_dir)))
         return txm_no_memory(err, cache_dir);
@@ -93,7 +94,7 @@ static txm_status count_below(const txm_make_limit *limit, txm_census *census, l
     options.user = l;
     options.failed = on_failed;
     txm_status status = TXM_OK;
-    const size_t own = limit->roots[0] ? 0 : limit->operands->count;
+    const size_t own = limit->roots[0] || limit->args->copies ? 0 : limit->operands->count;
     for (size_t i = 0; i < 2 + own && status == TXM_OK; i++) {
         const char *named = i < 2 ? limit->roots[i] : limit->operands->items[i - 2];
         struct stat st;
