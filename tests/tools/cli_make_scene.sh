@@ -48,6 +48,11 @@ txm make --packed "$work/unpacked" "$scenes/packed.blend"
 check unpacked-exit rc_is 0
 check unpacked-says says "once it loads the images from $work/unpacked: give --packed $scenes/textures instead, then in Blender choose File > External Data > Unpack Resources > Use Files in Current Directory, and save"
 check unpacked cmp "$work/unpacked/brick.1012.png" "$scenes/textures/brick.1012.png"
+check unpacked-own-names test -z "$(grep -F "is another file" "$work/err")"
+mkdir taken && printf other >taken/wood.png
+txm make --packed taken "$scenes/packed.blend"
+check unpacked-other-name says 'is unpacked as taken/wood.001.png, because wood.png is another file, which Blender would use instead'
+check unpacked-other-kept test "$(cat taken/wood.png)" = other
 check unpacked-converted test "$(find "$work/unpacked/blender_tx" -name '*.tx' | wc -l)" -eq 5
 # A scene from elsewhere may give packed files any name. Only files with names of images are written, and none that is
 # hidden or that a program would obey.

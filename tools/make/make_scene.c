@@ -160,8 +160,26 @@ static void say_how_to_use(const char *folder, const char *scene, size_t packed)
     free(beside);
 }
 
-static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
-                              const txm_scene *opened, txm_error *err)
+/* Blender's operator takes whatever file has the name, also where unpacking had to choose another name. */
+static void say_other_names(const char *folder, const char *scene, txm_scene *opened, size_t index)
+{
+    const txm_scene_image *image = txm_scene_image_at(opened, index);
+    for (size_t p = 0; p < image->packed_count; p++) {
+        const char *name = image->packed[p].name;
+        bool there = false;
+        char *path = NULL;
+        if (txm_scene_find_unpacked(opened, index, p, folder, &path, &there, NULL) == TXM_OK && there &&
+            strcmp(txm_path_base(path), name))
+            txm_say(TXM_SAY_WARNING,
+                    "%s: image \"%s\" is unpacked as %s, because %s is another file, which Blender would use instead: "
+                    "after unpacking in Blender, set the path of the image to the first",
+                    scene, image->name, path, name);
+        free(path);
+    }
+}
+
+static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, txm_scene *opened,
+                              txm_error *err)
 {
     txm_status status = TXM_OK;
     size_t packed = 0, inside = 0, generated = 0, movies = 0, unnamed = 0;
@@ -175,6 +193,8 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
         for (size_t p = 0; scenes->packed && p < image->packed_count; p++) {
             scenes->packed(scenes->packed_user, image->packed[p].name);
         }
+        if (scenes->packed_folder && image->packed_count)
+            say_other_names(scenes->packed_folder, scene, opened, i);
         if (image->state == TXM_SCENE_STATE_MISSING) {
             char *other = txm_path_other_case(image->path);
             status = add_failure(inputs, scene, image->path, TXM_STATUS_NOT_FOUND,
