@@ -18,11 +18,13 @@ import signal
 import subprocess
 import sys
 import urllib.parse
+import zipfile
 
 from blender_asset_tracer import pack
 from blender_asset_tracer.cli import cli_main
 
 TXMILL = os.environ.get("TXMILL", "txmill")
+archives = []  # that are written
 
 
 def path_of(row, key):
@@ -71,6 +73,8 @@ def extend(packer):
     strategise, send, execute = packer.strategise, packer._send_to_target, packer.execute
 
     def strategise_too(self):
+        if self.target.lower().endswith(".zip") and not self.noop:
+            archives.append(self.target)
         images, self.tx_files = files_of(str(self.blendfile))
         self.tx_sent = set()
         strategise(self)
@@ -117,6 +121,20 @@ def extend(packer):
     packer.strategise, packer._send_to_target, packer.execute = strategise_too, send_too, execute_too
 
 
+def check_archive(archive, good):
+    """Blender Asset Tracer leaves an archive that was cut off, and takes no notice if the disk is full at its end."""
+    try:
+        with zipfile.ZipFile(archive):
+            why = "Blender Asset Tracer failed"
+    except FileNotFoundError:
+        return
+    except (OSError, zipfile.BadZipFile) as error:
+        good, why = False, str(error)
+    if not good:
+        os.unlink(archive)
+        sys.exit("pack.py: %r: not written whole (%s), and removed; is the disk full?" % (archive, why))
+
+
 def is_folder(packer):
     return type(packer) is pack.Packer and not packer.noop
 
@@ -129,7 +147,12 @@ if __name__ == "__main__":
     extend(pack.Packer)
     sys.argv.insert(1, "pack")
     signal.signal(signal.SIGTERM, stop)
+    done = False
     try:
         cli_main()
+        done = True
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGTERM)
+    finally:
+        for archive in archives:
+            check_archive(archive, done)

@@ -391,7 +391,7 @@ class Packer:
     noop, missing = False, 0
     def __init__(self, scene, target):
         self.blendfile, self._target_path, self.project = pathlib.Path(scene), pathlib.Path(target), pathlib.Path(scene).parent
-        self.output_path, self._exclude_globs = self._target_path / self.blendfile.name, set()
+        self.target, self.output_path, self._exclude_globs = target, self._target_path / self.blendfile.name, set()
         self._actions = collections.defaultdict(lambda: type("Action", (), {"usages": [], "new_path": None})())
     def strategise(self):
         # Half of the images are found; what pack.py adds is the other half.

@@ -210,7 +210,7 @@ START_TEST(stores_give_back_what_they_keep)
     txm_resolved resolved;
     ck_assert_int_eq(txm_resolve(context, &settings, "a.png", txm_source_info_of(source), false, &resolved, NULL),
                      TXM_OK);
-    const txm_making making = {"a.png", "made.tx", source, txm_source_info_of(source), &settings, &resolved};
+    const txm_making making = {"a.png", "made.tx", source, txm_source_info_of(source), &settings, &resolved, NULL};
     b.context = context;
     b.options.store = "store";
     pthread_mutex_init(&b.events_lock, NULL);
