@@ -17,6 +17,7 @@
 typedef struct mirror_args {
     txm_make_args make;
     const char *to;
+    txm_pixel_size size; /* 0: all levels */
 } mirror_args;
 
 #define AT(member) .offset = offsetof(mirror_args, member)
@@ -25,6 +26,12 @@ static const txm_option options[] = {
                .help = "The local folder, which is made if necessary",
                .more = "Set it as the texture cache folder in Blender, as an absolute path. Cycles looks there first, "
                        "and then beside each image, so a mirror need not be complete."),
+    TXM_OPTION(PIXELS, "size", .letter = 's', AT(size), .arg = "WxH",
+               .help = "Leave out levels that a picture of this size does not need",
+               .more =
+                   "By the estimate of txmill budget, for textures that fill the picture once. Images that are larger "
+                   "are converted without their largest levels; Cycles uses such files, and repeated textures are "
+                   "softer. Renders in another size should use another folder."),
     TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(make.dry_run), .help = "Only show what would be copied or made"),
     TXM_OPTION_CACHE_LIMIT(AT(make.limit),
                            "Afterwards remove files of DIR that were not used for longest, to keep within SIZE",
@@ -67,12 +74,17 @@ static int run_mirror(void *p, const txm_operands *operands)
         txm_fail(&err, TXM_STATUS_USAGE, "no scene given; 'txmill mirror --help' lists the options");
     else if (!args->to || !*args->to)
         txm_fail(&err, TXM_STATUS_USAGE, "no folder given: name it with --to, as in --to /local/cache");
+    else if (args->size.w && make->rules.limits.count)
+        txm_fail(&err, TXM_STATUS_USAGE, "--size and --limit are two ways to leave out levels; give one of them");
     else if (!(folder = txm_path_absolute(args->to)))
         txm_path_absolute_failed(args->to, &err);
     const txm_project_targets project = {&make->settings.settings.cache_dir, &make->config, &make->rules,
                                          &make->running.threads};
     make->settings.settings.cache_dir = folder;
     make->copies = true;
+    /* The budget's finest level is the last that has at least the picture's longer side. */
+    const uint32_t shown = args->size.w > args->size.h ? args->size.w : args->size.h;
+    make->settings.settings.limit_px = shown ? 2 * shown - 1 : 0;
     if (!err.status && txm_project_apply(&project, operands, &err) == TXM_OK && make->limit.given)
         txm_cache_limit_settle(&make->limit, &err);
     const int code = err.status ? txm_finish_failed(&err, 0) : txm_make_run(make, operands);

@@ -47,6 +47,20 @@ check newer eval 'rc_is 0 && says "1 created"'
 txm check -d "$work/local/new" --content share/linked.blend
 check newer-fresh rc_is 0
 
+# ---- only the levels that a picture needs --------------------------------------------------------------------------------
+mkdir sized
+cp "$golden"/rgb8.png sized/
+txm make sized/rgb8.png
+for size in 600x10:300 150x150:150 30x75:75 16x16:18; do
+    txm mirror --to local/sized --size "${size%:*}" sized/rgb8.png
+    "$TXMILL" budget --json --size "${size%:*}" sized/rgb8.png >budget
+    check "size-$size" json budget "o[0]['width'] >> o[0]['level'] == ${size#*:}"
+    txm info local/sized
+    check "mirrored-$size" prints "${size#*:} x "
+done
+txm mirror --to local/sized --size 16x16 --limit 64 sized/rgb8.png
+check size-and-limit eval 'rc_is 2 && says "two ways"'
+
 # ---- a limit ------------------------------------------------------------------------------------------------------------
 mkdir many
 cp share/textures/wood.png many/old.png
