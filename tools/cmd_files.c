@@ -121,8 +121,8 @@ static bool report_missing(const files_run *run)
         }
         if (file->foreign) {
             other++;
-            txm_say(TXM_SAY_WARNING, "%s: a scene has it as %s, but it is none, so it is not in the list", file->path,
-                    file->role == TXM_NEEDED_MOVIE ? "a movie" : "an image");
+            txm_say(TXM_SAY_WARNING, "%s: a scene uses it as %s, but it is not one, so it is not in the list",
+                    file->path, file->role == TXM_NEEDED_MOVIE ? "a movie" : "an image");
             continue;
         }
         const size_t first = i;

@@ -122,7 +122,7 @@ def extend(packer):
 
 
 def check_archive(archive, good):
-    """Blender Asset Tracer leaves an archive that was cut off, and takes no notice if the disk is full at its end."""
+    """Blender Asset Tracer leaves an archive that was cut off, and does not notice that the disk is full at its end."""
     try:
         with zipfile.ZipFile(archive):
             why = "Blender Asset Tracer failed"

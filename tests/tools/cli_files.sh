@@ -88,7 +88,7 @@ cat >private/s.xml <<'END'
 END
 txm files --root private private/s.xml
 check private eval 'rc_is 5 && [ "$(cat out)" = "$(printf "s.xml\nwood")" ]'
-check private-named says "private/key: a scene has it as an image, but it is none, so it is not in the list"
+check private-named says "private/key: a scene uses it as an image, but it is not one, so it is not in the list"
 txm files --zip private.zip private/s.xml
 check private-zip eval 'rc_is 5 && ! grep -qa secret private.zip'
 txm files --json private/s.xml

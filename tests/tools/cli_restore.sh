@@ -100,7 +100,7 @@ hostile huge-count 3 "does not say how many files follow"
 sed '1s/"version":1/"version":2/' film/film.manifest >bad
 hostile newer 3 "a newer txmill wrote this manifest"
 : >bad
-hostile empty 3 "empty, so it is no manifest"
+hostile empty 3 "the file is empty, so it is not a manifest"
 cp "$golden/rgb8.png" bad
 hostile image 3 "is damaged"
 "$TXMILL" files --json film/linked.blend >bad 2>/dev/null

@@ -64,7 +64,7 @@ static size_t depth_of(const char *folder)
     return n;
 }
 
-/* A folder such as / or /home is no place to put a project. */
+/* A folder such as / or /home is not the folder of a project. */
 static char *default_root(const txm_needed *needed, txm_error *err)
 {
     char *common = common_folder(needed), *settings = NULL, *project = NULL;

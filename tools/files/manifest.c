@@ -143,7 +143,7 @@ txm_status txm_manifest_read(const char *path, const volatile int *cancel, txm_m
     if (!err->status && ferror(in))
         txm_fail_errno(err, errno ? errno : EIO, "%s: reading it failed", r.name);
     else if (!err->status && !r.line)
-        txm_fail(err, TXM_STATUS_CORRUPT, "%s: empty, so it is no manifest", r.name);
+        txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is empty, so it is not a manifest", r.name);
     else if (!err->status && (double)out->count != r.expected)
         txm_fail(err, TXM_STATUS_CORRUPT,
                  "%s: has %zu of %.0f files: the manifest was cut off, or changed; nothing was "

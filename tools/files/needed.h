@@ -33,7 +33,7 @@ typedef struct txm_needed_file {
     const char *path; /* absolute */
     txm_needed_role role;
     bool there;         /* it exists; a tx file: Cycles loads it */
-    bool foreign;       /* it exists, but is no image or movie, so it is treated as if it did not */
+    bool foreign;       /* it exists, but is neither an image nor a movie, and is treated as missing */
     txm_tx_state state; /* of a tx file */
     uint32_t number;    /* of a tile or frame; 0: none */
     const char *of;     /* the image of a tx file, the file that links a library; NULL: none */

@@ -53,8 +53,8 @@ long txm_file_target(const char *path, char *out, size_t bytes);
 int txm_file_temporary(char *path);
 bool txm_folder_temporary(char *path);
 bool txm_is_null_device(dev_t device);
-/* Opens a file to look into it, which is no use of it: its access time stays, where this user may ask for that. Returns
- * a descriptor, or -1 and errno. */
+/* Opens a file to examine it, which does not count as using it: its access time stays, where this user may ask for
+ * that. Returns a descriptor, or -1 and errno. */
 int txm_file_look(const char *path, int flags);
 /* A second descriptor for the same open file, which programs do not inherit; -1 and errno. */
 int txm_file_again(int fd);

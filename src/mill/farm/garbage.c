@@ -385,7 +385,7 @@ static txm_status settle(walk *w, const char *path, const struct stat *st, const
     return TXM_OK;
 }
 
-/* A file that disappears meanwhile is no failure. */
+/* A file that disappears meanwhile is not a failure. */
 static void report_unless_gone(const walk *w, const char *path, const txm_error *err)
 {
     struct stat st;
