@@ -2,7 +2,6 @@
  *
  * A camera that flies, the size of its pictures, and the text over them: the effects of keys and mouse, without a
  * window. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +49,7 @@ static void is_at(const stm_flight *f, float x, float y, float z)
 
 /* ---- the camera ---- */
 
-START_TEST(nothing_moves_by_itself)
+TEST(nothing_moves_by_itself)
 {
     stm_flight f = flight_along_y();
     const stm_scene_camera c = camera_along_y();
@@ -58,10 +57,9 @@ START_TEST(nothing_moves_by_itself)
     const stm_scene_camera now = stm_flight_camera(&f, 960, 480);
     ck_assert_mem_eq(&now, &c, sizeof c);
 }
-END_TEST
 
 /* 8 m ahead is four seconds away. */
-START_TEST(keys_move)
+TEST(keys_move)
 {
     static const struct {
         int32_t key, place;
@@ -80,9 +78,8 @@ START_TEST(keys_move)
         is_at(&f, keys[i].x, keys[i].y, keys[i].z);
     }
 }
-END_TEST
 
-START_TEST(opposite_keys_hold_still_and_focus_lets_go)
+TEST(opposite_keys_hold_still_and_focus_lets_go)
 {
     stm_flight f = flight_along_y();
     const stm_window_event lost = {.kind = STM_WINDOW_FOCUS_LOST};
@@ -96,10 +93,9 @@ START_TEST(opposite_keys_hold_still_and_focus_lets_go)
     const stm_window_event other = {.kind = STM_WINDOW_KEY_DOWN, .key = 'm', .place = 'm'};
     ck_assert(!stm_flight_take(&f, &other, 100));
 }
-END_TEST
 
 /* A mouse move by the window's width is half a turn to the right, after which forward is back. Heights stay. */
-START_TEST(the_mouse_turns)
+TEST(the_mouse_turns)
 {
     stm_flight f = flight_along_y();
     drag(&f, 100.0f, 0.0f);
@@ -118,7 +114,6 @@ START_TEST(the_mouse_turns)
     const stm_scene_camera start = camera_along_y(), now = stm_flight_camera(&f, 200, 100);
     ck_assert_mem_eq(&now, &start, sizeof now);
 }
-END_TEST
 
 static txm_vec3 axis(const stm_scene_camera *c, int k)
 {
@@ -127,7 +122,7 @@ static txm_vec3 axis(const stm_scene_camera *c, int k)
 
 /* However far the mouse moves, the camera at most looks nearly straight up or down, and its axes stay perpendicular and
  * of length 1. */
-START_TEST(it_never_looks_over_its_head)
+TEST(it_never_looks_over_its_head)
 {
     stm_flight f = flight_along_y();
     for (int i = 0; i < 10000; i++) {
@@ -147,9 +142,8 @@ START_TEST(it_never_looks_over_its_head)
         }
     }
 }
-END_TEST
 
-START_TEST(the_wheel_changes_the_speed)
+TEST(the_wheel_changes_the_speed)
 {
     stm_flight f = flight_along_y();
     stm_window_event e = {.kind = STM_WINDOW_WHEEL, .y = 1.0f};
@@ -171,11 +165,10 @@ START_TEST(the_wheel_changes_the_speed)
     stm_flight_begin(&f, &nothing_ahead, INFINITY);
     ck_assert(isfinite(f.speed) && f.speed > 0.0f);
 }
-END_TEST
 
 /* Wider windows show more at the sides, and higher ones more above and below. The middle of a shifted picture stays in
  * place. */
-START_TEST(windows_of_any_proportions_show_the_scene)
+TEST(windows_of_any_proportions_show_the_scene)
 {
     stm_flight f = flight_along_y();
     f.start.shift[0] = 0.25f;
@@ -190,11 +183,10 @@ START_TEST(windows_of_any_proportions_show_the_scene)
     ck_assert_float_eq(c.half[0], 1.0f);
     ck_assert_float_eq(c.half[1], 0.5f);
 }
-END_TEST
 
 /* ---- the size of pictures ---- */
 
-START_TEST(pictures_fit_a_frame)
+TEST(pictures_fit_a_frame)
 {
     stm_pace p = {0};
     uint32_t w, h;
@@ -230,10 +222,9 @@ START_TEST(pictures_fit_a_frame)
     ck_assert_uint_eq(w, 1);
     ck_assert_uint_eq(h, 1);
 }
-END_TEST
 
 /* If the time for a pixel is constant, the size is, too, whatever it is. */
-START_TEST(pictures_keep_their_size)
+TEST(pictures_keep_their_size)
 {
     for (double full = 20.0; full < 400.0; full *= 1.07) {
         stm_pace p = {0};
@@ -247,7 +238,6 @@ START_TEST(pictures_keep_their_size)
         ck_assert_uint_eq(changes, 0);
     }
 }
-END_TEST
 
 /* ---- the overlay ---- */
 
@@ -259,7 +249,7 @@ static bool has_line(const stm_view_lines *l, const char *text)
     return false;
 }
 
-START_TEST(the_overlay_has_the_figures)
+TEST(the_overlay_has_the_figures)
 {
     stm_view_overlay o = {0};
     stm_view_lines l;
@@ -297,10 +287,9 @@ START_TEST(the_overlay_has_the_figures)
     stm_view_overlay_write(&o, NULL, 2.0f, false, &l);
     ck_assert(has_line(&l, "opening the scene"));
 }
-END_TEST
 
 /* The window's font has only these characters, and there is limited space. */
-START_TEST(the_overlay_is_ascii_and_short)
+TEST(the_overlay_is_ascii_and_short)
 {
     stm_view_overlay o = {.with_keys = true, .message_until = 1.0};
     stm_view_lines l;
@@ -316,16 +305,4 @@ START_TEST(the_overlay_is_ascii_and_short)
     stm_view_overlay_note(&o, 0.02);
     stm_view_overlay_note(&o, 30.0); /* after a pause */
     ck_assert(o.seconds_a_frame <= 0.0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("flight");
-    TCase *t = add_case(suite, "flight");
-    add_tests(t, nothing_moves_by_itself, keys_move, opposite_keys_hold_still_and_focus_lets_go, the_mouse_turns);
-    add_tests(t, it_never_looks_over_its_head, the_wheel_changes_the_speed);
-    add_tests(t, windows_of_any_proportions_show_the_scene, pictures_fit_a_frame, pictures_keep_their_size);
-    add_tests(t, the_overlay_has_the_figures, the_overlay_is_ascii_and_short);
-    return run_suite(suite);
 }

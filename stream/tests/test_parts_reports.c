@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What txmill-stream prints and draws: tables and plots of replays, maps of tiles, the page of a render, colours of
  * heat maps, words of options. */
-#include <check.h>
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +29,7 @@ static double number_of(const cJSON *o, const char *name)
 
 /* ---- replays ----------------------------------------------------------------------------------------------------- */
 
-START_TEST(sizes_can_be_given_back)
+TEST(sizes_can_be_given_back)
 {
     static const struct {
         uint64_t bytes;
@@ -45,7 +44,6 @@ START_TEST(sizes_can_be_given_back)
     ck_assert_str_eq(stm_replay_policy_name(TXM_REPLAY_OPT), "opt");
     ck_assert_ptr_null(stm_replay_policy_name(TXM_CACHE_POLICY_NONE + 1));
 }
-END_TEST
 
 /* A table made by hand, with two sizes, LRU and the optimum. */
 static stm_replay_table table_of(txm_replay_counts counts[4], const txm_trace_info *info)
@@ -61,7 +59,7 @@ static stm_replay_table table_of(txm_replay_counts counts[4], const txm_trace_in
                               .counts = counts};
 }
 
-START_TEST(verdicts_name_the_size_that_is_enough)
+TEST(verdicts_name_the_size_that_is_enough)
 {
     txm_trace_info info = {.textures = 3};
     txm_replay_counts counts[4] = {{.reads = 300, .reads_again = 200},
@@ -82,7 +80,6 @@ START_TEST(verdicts_name_the_size_that_is_enough)
     stm_replay_verdict(&t, text);
     ck_assert_str_eq(verdict, "no tile was used");
 }
-END_TEST
 
 static size_t occurrences(const char *text, const char *what)
 {
@@ -92,7 +89,7 @@ static size_t occurrences(const char *text, const char *what)
     return n;
 }
 
-START_TEST(tables_are_printed_and_drawn)
+TEST(tables_are_printed_and_drawn)
 {
     txm_trace_info info = {.textures = 3,
                            .policy = TXM_CACHE_POLICY_LRU,
@@ -146,7 +143,6 @@ START_TEST(tables_are_printed_and_drawn)
     ck_assert_ptr_nonnull(strstr(svg, "cx=\"375.0\""));
     free(svg);
 }
-END_TEST
 
 static size_t calls;
 
@@ -156,7 +152,7 @@ static void on_progress(size_t done, size_t all)
     ck_assert_uint_le(done, all);
 }
 
-START_TEST(tables_are_played)
+TEST(tables_are_played)
 {
     static const volatile int stop = 1;
     txm_cache_options co;
@@ -199,11 +195,10 @@ START_TEST(tables_are_played)
     ck_assert_int_eq(stm_replay_table_make("r.trace", trace, &open, &stop, NULL, &t, &err), TXM_STATUS_CANCELLED);
     txm_trace_free(&trace);
 }
-END_TEST
 
 /* ---- renders ----------------------------------------------------------------------------------------------------- */
 
-START_TEST(maps_show_the_finest_level_of_each_place)
+TEST(maps_show_the_finest_level_of_each_place)
 {
     /* 4 x 2 tiles of level 0, and a small image of one tile. */
     static const stm_render_part parts[] = {{0, 0, 256, 128, 9, 64}, {1, 0, 10, 10, 4, 64}};
@@ -234,11 +229,10 @@ START_TEST(maps_show_the_finest_level_of_each_place)
     ck_assert(rgb[3 * (2 * width + 2 + 132)] < 0.01f && rgb[3 * (2 * width + 2)] != 0.05f);
     free(rgb);
 }
-END_TEST
 
 /* ---- pictures of numbers ----------------------------------------------------------------------------------------- */
 
-START_TEST(heat_runs_from_dark_to_white)
+TEST(heat_runs_from_dark_to_white)
 {
     const float map[] = {0, 2, 8, -1};
     float most = stm_heat_most(map, 4), *colors = stm_heat_colors(map, 4, most);
@@ -256,16 +250,14 @@ START_TEST(heat_runs_from_dark_to_white)
     ck_assert(colors && most <= 0 && colors[0] < 0.1f);
     free(colors);
 }
-END_TEST
 
-START_TEST(linear_values_become_srgb_codes)
+TEST(linear_values_become_srgb_codes)
 {
     const float linear[] = {-1, 0, 0.0031308f, 0.21404114f, 1, 7};
     uint8_t *codes = stm_srgb_codes(linear, 6);
     ck_assert_mem_eq(codes, "\x00\x00\x0A\x80\xFF\xFF", 6);
     free(codes);
 }
-END_TEST
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
 
@@ -276,7 +268,7 @@ static void has_parts(const txm_error *err, size_t subject_bytes, const char *ad
 }
 
 /* Whatever the values are, and however long the message is. */
-START_TEST(failures_know_their_parts)
+TEST(failures_know_their_parts)
 {
     char longest[4000];
     txm_error err = {0};
@@ -308,11 +300,10 @@ START_TEST(failures_know_their_parts)
     stm_fail_parts(&err, TXM_STATUS_IO, "a: no; go", 1, 7);
     has_parts(&err, 1, "go");
 }
-END_TEST
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
-START_TEST(policies_are_listed)
+TEST(policies_are_listed)
 {
     const txm_cache_policy_words *w;
     for (uint32_t i = 0; (w = txm_cache_policy_words_of((txm_cache_policy)i)); i++) {
@@ -324,7 +315,6 @@ START_TEST(policies_are_listed)
     ck_assert_ptr_nonnull(strstr(stm_replay_policy_values, " opt"));
     ck_assert_uint_lt(strlen(stm_replay_policy_more), STM_POLICY_TEXT - 1);
 }
-END_TEST
 
 /* Command lines with one mistake each, and what the message must say. */
 static const struct {
@@ -348,7 +338,7 @@ static const struct {
     {{"--color", "red"}, "must be auto, always or never"},
 };
 
-START_TEST(mistakes_are_explained)
+TESTS(mistakes_are_explained, sizeof wrong / sizeof *wrong)
 {
     stm_stream_args args;
     txm_error err = {0};
@@ -362,9 +352,8 @@ START_TEST(mistakes_are_explained)
     ck_assert_msg(strstr(err.message, wrong[_i].says) != NULL, "%s", err.message);
     stm_args_free(&stm_cmd_stream, &args);
 }
-END_TEST
 
-START_TEST(options_and_operands_mix)
+TEST(options_and_operands_mix)
 {
     static char *words[] = {"render", "-qs3x4", "--cache", "1.5K", "room", "--resolution=50%", "--", "-o"};
     stm_stream_args args;
@@ -378,10 +367,9 @@ START_TEST(options_and_operands_mix)
     ck_assert_str_eq(operands.items[2], "-o");
     stm_args_free(&stm_cmd_stream, &args);
 }
-END_TEST
 
 /* A word for a shell is read by one as it was. */
-START_TEST(words_survive_a_shell)
+TEST(words_survive_a_shell)
 {
     static const char *const words[] = {"plain/a.png", "two words",   "it's",      "\"quoted\"", "$HOME `x` \\",
                                         "new\nline",   "caf\xC3\xA9", "latin\xE9", "",           "!"};
@@ -397,15 +385,15 @@ START_TEST(words_survive_a_shell)
         free(word);
     }
 }
-END_TEST
 
 static void enter(void)
 {
     batch_enter();
 }
+FIXTURE(enter, batch_leave)
 
 /* Lines fit the terminal, characters count as wide as they are shown, and no word is lost. */
-START_TEST(lines_are_wrapped)
+TEST(lines_are_wrapped)
 {
     static const char text[] =
         "name   caf\xC3\xA9 \033[1;31mred\033[0m and a_word_that_is_longer_than_the_line so it is";
@@ -426,19 +414,4 @@ START_TEST(lines_are_wrapped)
     char *wide = stm_wrapped("\xE6\x9C\xA8\xE6\x9C\xA8 e\xCC\x81 \xE6\x9C\xA8\xE6\x9C\xA8\xE6\x9C\xA8", 5);
     ck_assert_str_eq(wide, "\xE6\x9C\xA8\xE6\x9C\xA8\ne\xCC\x81\n\xE6\x9C\xA8\xE6\x9C\xA8\n\xE6\x9C\xA8");
     free(wide);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("reports of the stream");
-    temp_file(""); /* the folder belongs to this process and not to a test's */
-    TCase *t = add_case(suite, "reports");
-    tcase_add_checked_fixture(t, enter, batch_leave);
-    add_tests(t, sizes_can_be_given_back, verdicts_name_the_size_that_is_enough, tables_are_printed_and_drawn,
-              tables_are_played, maps_show_the_finest_level_of_each_place);
-    add_tests(t, heat_runs_from_dark_to_white, linear_values_become_srgb_codes, failures_know_their_parts,
-              policies_are_listed, options_and_operands_mix, words_survive_a_shell, lines_are_wrapped);
-    tcase_add_loop_test(t, mistakes_are_explained, 0, sizeof wrong / sizeof *wrong);
-    return run_suite(suite);
 }

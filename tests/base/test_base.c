@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The foundations: statuses, strings, paths, digests, the pool of threads. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -30,7 +29,7 @@
 #include "txtile/status.h"
 #include "util_check.h"
 
-START_TEST(first_error_is_kept)
+TEST(first_error_is_kept)
 {
     txm_error err = {0};
     ck_assert_int_eq(txm_fail(&err, TXM_STATUS_CORRUPT, "%s", "one"), TXM_STATUS_CORRUPT);
@@ -43,9 +42,8 @@ START_TEST(first_error_is_kept)
     ck_assert_str_eq(err.message, "b: No space left on device");
     ck_assert_int_eq(txm_fail(NULL, TXM_STATUS_IO, "nobody listens"), TXM_STATUS_IO);
 }
-END_TEST
 
-START_TEST(long_messages_are_cut)
+TEST(long_messages_are_cut)
 {
     txm_error err = {0};
     char *text = malloc(5000);
@@ -61,10 +59,9 @@ START_TEST(long_messages_are_cut)
     ck_assert_ptr_nonnull(strstr(err.message, "xxx: Input/output error"));
     free(text);
 }
-END_TEST
 
 /* Values may look like the text between the parts. */
-START_TEST(messages_have_parts)
+TEST(messages_have_parts)
 {
     const char *path = "a; b: c.png", *where = "level 1; here";
     txm_error err = {0}, copy = {0}, again = {0};
@@ -100,10 +97,9 @@ START_TEST(messages_have_parts)
     ck_assert_str_eq(txm_error_detail(&again), again.message);
     ck_assert_str_eq(txm_error_advice(&again), "");
 }
-END_TEST
 
 /* Whatever is cut, the parts lie in the message. */
-START_TEST(parts_of_long_messages_stay_inside)
+TEST(parts_of_long_messages_stay_inside)
 {
     char *text = malloc(70000);
     for (size_t n = 0; n < 70000; n += n < 4200 ? 13 : 9973) {
@@ -131,9 +127,8 @@ START_TEST(parts_of_long_messages_stay_inside)
     ck_assert_str_eq(txm_error_advice(&err), "");
     free(text);
 }
-END_TEST
 
-START_TEST(every_status_has_words)
+TEST(every_status_has_words)
 {
     for (int s = 0; s < TXM_STATUSES; s++) {
         ck_assert_ptr_nonnull(txm_status_name((txm_status)s));
@@ -142,9 +137,8 @@ START_TEST(every_status_has_words)
     ck_assert_str_eq(txm_status_name((txm_status)999), "internal");
     ck_assert(txm_status_retryable(TXM_STATUS_DISK_FULL) && !txm_status_retryable(TXM_STATUS_CORRUPT));
 }
-END_TEST
 
-START_TEST(overflow_is_no_allocation)
+TEST(overflow_is_no_allocation)
 {
     ck_assert_uint_eq(txm_mul(SIZE_MAX, 2), SIZE_MAX);
     ck_assert_ptr_null(txm_calloc(SIZE_MAX, 16));
@@ -153,9 +147,8 @@ START_TEST(overflow_is_no_allocation)
     ck_assert_uint_eq((uintptr_t)p % 64, 0);
     free(p);
 }
-END_TEST
 
-START_TEST(level_sizes)
+TEST(level_sizes)
 {
     ck_assert_uint_eq(txm_level_count(1, 1), 1);
     ck_assert_uint_eq(txm_level_count(300, 200), 9);
@@ -163,7 +156,6 @@ START_TEST(level_sizes)
     ck_assert_uint_eq(txm_level_count(TXM_MAX_SIZE_PX, 1), TXM_MAX_LEVELS);
     ck_assert_uint_eq(txm_level_size(5, 9), 1);
 }
-END_TEST
 
 static const struct {
     const char *in, *out;
@@ -179,13 +171,12 @@ static const struct {
     {"../../x/..", "../.."},
 };
 
-START_TEST(paths_normalise)
+TESTS(paths_normalise, sizeof normal_cases / sizeof *normal_cases)
 {
     char *n = txm_path_normal(normal_cases[_i].in);
     ck_assert_str_eq(n, normal_cases[_i].out);
     free(n);
 }
-END_TEST
 
 static const struct {
     const char *path, *base, *out;
@@ -197,15 +188,14 @@ static const struct {
     {"/ab/x", "/a", "../ab/x"},
 };
 
-START_TEST(paths_relate)
+TESTS(paths_relate, sizeof relative_cases / sizeof *relative_cases)
 {
     char *n = txm_path_relative(relative_cases[_i].path, relative_cases[_i].base);
     ck_assert_str_eq(n, relative_cases[_i].out);
     free(n);
 }
-END_TEST
 
-START_TEST(path_parts)
+TEST(path_parts)
 {
     char *d = txm_path_dir("a//b");
     ck_assert_str_eq(d, "a");
@@ -225,9 +215,8 @@ START_TEST(path_parts)
     ck_assert(txm_path_is_absolute(d) && strcmp(txm_path_base(d), "b") == 0);
     free(d);
 }
-END_TEST
 
-START_TEST(digests)
+TEST(digests)
 {
     char sha[TXM_SHA1_HEX];
     txm_sha1 *h = txm_sha1_new();
@@ -240,10 +229,9 @@ START_TEST(digests)
     txm_sha1_free(h);
     ck_assert_uint_eq(txm_xxh64("", 0, 0), 0xEF46DB3751D8E999ull);
 }
-END_TEST
 
 /* Tests every length around the edges of a block and of the padding, against OpenSSL. */
-START_TEST(md5)
+TEST(md5)
 {
     uint8_t data[300];
     char got[TXM_MD5_HEX], want[TXM_MD5_HEX];
@@ -263,10 +251,9 @@ START_TEST(md5)
         ck_assert_msg(!strcmp(got, want), "%zu bytes: %s, not %s", bytes, got, want);
     }
 }
-END_TEST
 
 /* Tests every length around the edges of a block and of the padding, given in two pieces. */
-START_TEST(two_digests_at_once)
+TEST(two_digests_at_once)
 {
     uint8_t a[300], b[300];
     char ha[TXM_SHA1_HEX], hb[TXM_SHA1_HEX], want[TXM_SHA1_HEX];
@@ -295,7 +282,6 @@ START_TEST(two_digests_at_once)
     }
     txm_sha1_free(h);
 }
-END_TEST
 
 #if defined(__x86_64__)
 /* Hashes one block of each message. The digest must be that of a message which ends with the length of its first
@@ -323,7 +309,7 @@ static void hash_one_block(txm_sha1_pair_blocks *blocks)
     ck_assert_str_eq(hex[1], expected);
 }
 
-START_TEST(sha1_blocks_of_two_messages)
+TEST(sha1_blocks_of_two_messages)
 {
     ck_assert_int_eq(txm_cpu_has_sha(), txm_sha1_pair_available());
     if (!txm_cpu_has_sha())
@@ -332,10 +318,9 @@ START_TEST(sha1_blocks_of_two_messages)
     if (__builtin_cpu_supports("avx512vl"))
         hash_one_block(txm_sha1_pair_blocks_avx512);
 }
-END_TEST
 #endif
 
-START_TEST(bytes_grow)
+TEST(bytes_grow)
 {
     txm_bytes b = {0};
     for (int i = 0; i < 1000; i++)
@@ -345,7 +330,6 @@ START_TEST(bytes_grow)
     txm_bytes_free(&b);
     ck_assert_ptr_null(b.data);
 }
-END_TEST
 
 struct nest {
     txm_pool *pool;
@@ -369,9 +353,9 @@ static void task(void *arg)
     txm_group_free(g);
 }
 
-START_TEST(nested_tasks_finish)
+TESTS(nested_tasks_finish, 5)
 {
-    txm_pool *pool = txm_pool_new((unsigned)_i);
+    txm_pool *pool = txm_pool_new((unsigned)_i + 1);
     atomic_int sum = 0;
     struct nest n = {pool, &sum};
     txm_group *g = txm_group_new_outer(pool);
@@ -381,7 +365,6 @@ START_TEST(nested_tasks_finish)
     ck_assert_int_eq(sum, 40 * 50);
     txm_pool_free(pool);
 }
-END_TEST
 
 struct order {
     int seen[2000], count;
@@ -397,7 +380,7 @@ static void note(void *arg)
     s->order->seen[s->order->count++] = s->index; /* no lock is needed: the strand runs one step at a time */
 }
 
-START_TEST(strands_keep_order)
+TESTS(strands_keep_order, 4)
 {
     txm_pool *pool = txm_pool_new(_i / 2 ? 4 : 1);
     txm_group *g = txm_group_new(pool);
@@ -417,7 +400,6 @@ START_TEST(strands_keep_order)
     txm_group_free(g);
     txm_pool_free(pool);
 }
-END_TEST
 
 static sem_t slow_disk;
 static pthread_barrier_t both_compute;
@@ -437,7 +419,7 @@ static void compute(void *arg)
 }
 
 /* Ends only if two jobs compute at the same time while a writer of a pool of two threads waits for its disk. */
-START_TEST(writers_hold_nobody_up)
+TEST(writers_hold_nobody_up)
 {
     txm_pool *pool = txm_pool_new(2);
     txm_group *g = txm_group_new(pool);
@@ -454,7 +436,6 @@ START_TEST(writers_hold_nobody_up)
     txm_group_free(g);
     txm_pool_free(pool);
 }
-END_TEST
 
 /* A machine with more processors than a cpu_set_t holds: the kernel refuses masks that are too short for it. Takes the
  * place of the C library's function in this program. */
@@ -475,7 +456,7 @@ int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
 }
 
 /* Fewer processors may be usable only if a quota says so, and then it says so for every number of processors. */
-START_TEST(many_processors_are_counted)
+TEST(many_processors_are_counted)
 {
     pretended = 1 << 19;
     unsigned most = txm_cpu_count();
@@ -483,11 +464,10 @@ START_TEST(many_processors_are_counted)
     ck_assert_uint_eq(txm_cpu_count(), most < 1500 ? most : 1500);
     pretended = 0;
 }
-END_TEST
 
 /* If somebody replaces a folder with a link after a file in it was examined and before it is removed, the path leads to
  * another user's file, which must stay. */
-START_TEST(only_the_judged_file_is_removed)
+TEST(only_the_judged_file_is_removed)
 {
     char top[] = "/tmp/txm-core-XXXXXX", text[256];
     struct stat judged, other, folder;
@@ -511,7 +491,6 @@ START_TEST(only_the_judged_file_is_removed)
     snprintf(text, sizeof text, "rm -r %s", top);
     ck_assert_int_eq(chdir("/") | system(text), 0);
 }
-END_TEST
 
 static void put(const char *root, const char *file, const char *text)
 {
@@ -529,7 +508,7 @@ static void put(const char *root, const char *file, const char *text)
 
 /* The machine, groups of both versions with the groups above them, a container that does not see its group, and files
  * that are missing or unusual. */
-START_TEST(memory_that_is_free)
+TEST(memory_that_is_free)
 {
     char root[] = "/tmp/txm-memory-XXXXXX", text[40];
     ck_assert_ptr_nonnull(mkdtemp(root));
@@ -559,24 +538,4 @@ START_TEST(memory_that_is_free)
     ck_assert_uint_gt(txm_free_memory(""), 0);
     snprintf(text, sizeof text, "rm -r %s", root);
     ck_assert_int_eq(system(text), 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("core");
-    TCase *t = add_case(suite, "core");
-    add_tests(t, first_error_is_kept, long_messages_are_cut, messages_have_parts, parts_of_long_messages_stay_inside,
-              every_status_has_words, overflow_is_no_allocation, level_sizes);
-    tcase_add_loop_test(t, paths_normalise, 0, sizeof normal_cases / sizeof *normal_cases);
-    tcase_add_loop_test(t, paths_relate, 0, sizeof relative_cases / sizeof *relative_cases);
-    add_tests(t, path_parts, digests, md5, two_digests_at_once, bytes_grow);
-#if defined(__x86_64__)
-    add_tests(t, sha1_blocks_of_two_messages);
-#endif
-    tcase_add_loop_test(t, nested_tasks_finish, 1, 6);
-    tcase_add_loop_test(t, strands_keep_order, 0, 4);
-    add_tests(t, many_processors_are_counted, writers_hold_nobody_up, only_the_judged_file_is_removed,
-              memory_that_is_free);
-    return run_suite(suite);
 }

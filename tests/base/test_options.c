@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Settings and options of programs that are older or newer than the library. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,7 @@ typedef struct next {
     int c;
 } next;
 
-START_TEST(older_keeps_defaults)
+TEST(older_keeps_defaults)
 {
     now own = {.a = 1, .b = 2};
     struct {
@@ -36,9 +35,8 @@ START_TEST(older_keeps_defaults)
     ck_assert_int_eq(own.b, 2);
     ck_assert_uint_eq(own.struct_size, sizeof own);
 }
-END_TEST
 
-START_TEST(newer_may_ask_for_nothing_unknown)
+TEST(newer_may_ask_for_nothing_unknown)
 {
     now own = {0};
     txm_error err;
@@ -54,18 +52,16 @@ START_TEST(newer_may_ask_for_nothing_unknown)
     ck_assert_int_eq(own.a, 9);
     ck_assert_ptr_nonnull(strstr(err.message, "now"));
 }
-END_TEST
 
-START_TEST(null_is_defaults)
+TEST(null_is_defaults)
 {
     now own = {.a = 5};
     ck_assert_int_eq(txm_options_take(&own, sizeof own, NULL, "now", NULL), TXM_OK);
     ck_assert_int_eq(own.a, 5);
 }
-END_TEST
 
 /* The program was compiled when the struct had only its first members. */
-START_TEST(settings_of_any_size)
+TEST(settings_of_any_size)
 {
     unsigned char room[2 * sizeof(txm_settings)];
     memset(room, 0xAA, sizeof room);
@@ -77,10 +73,9 @@ START_TEST(settings_of_any_size)
         ck_assert_uint_eq(room[i], 0);
     ck_assert(((txm_settings *)room)->borders);
 }
-END_TEST
 
 /* Every function refuses a struct whose init function was not called, before it looks at anything else. */
-START_TEST(unopened_is_usage)
+TEST(unopened_is_usage)
 {
     txm_error err;
     txm_context *context = NULL;
@@ -116,9 +111,8 @@ START_TEST(unopened_is_usage)
     txm_inputs_free(&inputs);
     txm_context_free(&context);
 }
-END_TEST
 
-START_TEST(unopened_is_usage_everywhere)
+TEST(unopened_is_usage_everywhere)
 {
     txm_error err;
     txm_color_config *colors = NULL;
@@ -144,10 +138,9 @@ START_TEST(unopened_is_usage_everywhere)
     ck_assert_int_eq(txm_store_trim(".", &no_trim, &trimmed, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_extract("x.tx", "x.png", &no_extract, NULL, &err), TXM_STATUS_USAGE);
 }
-END_TEST
 
 /* Defaults other than 0 fill a program's struct up to the size that it gives, and no further. */
-START_TEST(inits_of_any_size)
+TEST(inits_of_any_size)
 {
     unsigned char room[2 * sizeof(txm_cache_options)];
     txm_cache_options *cache = (void *)room;
@@ -161,10 +154,9 @@ START_TEST(inits_of_any_size)
     for (size_t i = sizeof *cache; i < sizeof room; i++)
         ck_assert_uint_eq(room[i], 0);
 }
-END_TEST
 
 /* The program was compiled when the options had only their first members. */
-START_TEST(older_cache_options)
+TEST(older_cache_options)
 {
     unsigned char room[sizeof(txm_cache_options)];
     txm_cache_options *older = (void *)room;
@@ -174,14 +166,4 @@ START_TEST(older_cache_options)
     txm_cache_options_init_sized(older, offsetof(txm_cache_options, max_open));
     ck_assert_msg(txm_cache_new(older, &cache, &err) == TXM_OK, "%s", err.message);
     txm_cache_free(&cache);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("options");
-    TCase *tc = add_case(suite, "sizes");
-    add_tests(tc, older_keeps_defaults, newer_may_ask_for_nothing_unknown, null_is_defaults, settings_of_any_size,
-              unopened_is_usage, unopened_is_usage_everywhere, inits_of_any_size, older_cache_options);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the operating system is asked, one thing at a time. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,7 +37,7 @@ static long shell(const char *script, bool group, int in, int out, int extra)
     return pid;
 }
 
-START_TEST(programs_get_the_files_they_are_given)
+TEST(programs_get_the_files_they_are_given)
 {
     int sockets[2], ends[2];
     char text[64] = "";
@@ -65,10 +64,9 @@ START_TEST(programs_get_the_files_they_are_given)
     ck_assert_int_eq(end.code, 0);
     close(ends[0]);
 }
-END_TEST
 
 /* Standard files of this process that are closed, or given in another order, are not mixed up. */
-START_TEST(standard_files_may_change_places)
+TEST(standard_files_may_change_places)
 {
     int ends[2];
     char text[8] = "";
@@ -88,9 +86,8 @@ START_TEST(standard_files_may_change_places)
     close(kept);
     close(kept_out);
 }
-END_TEST
 
-START_TEST(ends_have_causes)
+TEST(ends_have_causes)
 {
     static const struct {
         const char *script;
@@ -122,9 +119,8 @@ START_TEST(ends_have_causes)
     ck_assert_int_eq(txm_process_start(&(txm_program){.argv = nothing, .file_count = 3}, &pid), ENOENT);
     ck_assert_int_eq(pid, 0);
 }
-END_TEST
 
-START_TEST(waiting_has_a_limit)
+TEST(waiting_has_a_limit)
 {
     txm_end end;
     const long pid = shell("sleep 60 & wait", true, TXM_FILE_NOTHING, TXM_FILE_NOTHING, -1);
@@ -140,9 +136,8 @@ START_TEST(waiting_has_a_limit)
     ck_assert(txm_process_wait(other, -1, &end));
     ck_assert_int_eq(end.cause, TXM_END_STOPPED);
 }
-END_TEST
 
-START_TEST(nobody_reads_any_more)
+TEST(nobody_reads_any_more)
 {
     int ends[2];
     ck_assert_int_eq(txm_pipe(ends), 0);
@@ -158,10 +153,9 @@ START_TEST(nobody_reads_any_more)
     ck_assert_int_eq(errno, EPIPE);
     close(ends[1]);
 }
-END_TEST
 
 /* What arrives in parts is read as a whole. */
-START_TEST(parts_are_read_whole)
+TEST(parts_are_read_whole)
 {
     int ends[2];
     char text[8] = "";
@@ -188,7 +182,6 @@ START_TEST(parts_are_read_whole)
     ck_assert_int_eq(txm_write_all(full, "x", 1), ENOSPC);
     close(full);
 }
-END_TEST
 
 /* ---- files and memory -------------------------------------------------------------------------------------------- */
 
@@ -199,7 +192,7 @@ static int open_file(const char *path)
     return fd;
 }
 
-START_TEST(files_are_copied_linked_and_renamed)
+TEST(files_are_copied_linked_and_renamed)
 {
     struct stat st;
     uint64_t done = 0;
@@ -249,9 +242,8 @@ START_TEST(files_are_copied_linked_and_renamed)
     close(to);
     batch_leave();
 }
-END_TEST
 
-START_TEST(pages_hold_files)
+TEST(pages_hold_files)
 {
     const size_t page = txm_page_bytes();
     const int fd = txm_memory_file("test");
@@ -288,7 +280,6 @@ START_TEST(pages_hold_files)
     ck_assert_uint_eq(txm_usable_bytes(NULL), 0);
     free(memory);
 }
-END_TEST
 
 typedef struct seen {
     int count;
@@ -306,7 +297,7 @@ static bool on_folder_event(void *user, const txm_folder_event *event)
     return true;
 }
 
-START_TEST(changes_in_folders_are_told)
+TEST(changes_in_folders_are_told)
 {
     seen s = {0};
     batch_enter();
@@ -326,11 +317,10 @@ START_TEST(changes_in_folders_are_told)
     close(fd);
     batch_leave();
 }
-END_TEST
 
 /* ---- the machine and the program --------------------------------------------------------------------------------- */
 
-START_TEST(the_machine_is_known)
+TEST(the_machine_is_known)
 {
     txm_volume volume;
     txm_window_size size = {1, 1, 1, 1};
@@ -356,7 +346,6 @@ START_TEST(the_machine_is_known)
     txm_barrier_by_force();
     txm_yield();
 }
-END_TEST
 
 /* Runs `child` in a copy of this process and returns how it ended. */
 static txm_end end_of(void (*child)(void))
@@ -490,7 +479,7 @@ static void end_by_abort(void)
     abort();
 }
 
-START_TEST(signals_do_what_a_program_wants)
+TEST(signals_do_what_a_program_wants)
 {
     txm_end end = end_of(become_a_shell);
     ck_assert_int_eq(end.code, 33);
@@ -510,7 +499,6 @@ START_TEST(signals_do_what_a_program_wants)
     end = end_of(end_by_abort);
     ck_assert_int_eq(end.code, 60);
 }
-END_TEST
 
 /* A file that all copies share counts them: two ask for another, and each begins with the value from before. */
 static int counter_file, damage;
@@ -538,7 +526,7 @@ static void crash_in_copy(void)
     txm_serve_in_copies(crash, 5, 100);
 }
 
-START_TEST(copies_begin_anew)
+TEST(copies_begin_anew)
 {
     struct stat st;
     counter_file = txm_memory_file("turns");
@@ -550,16 +538,4 @@ START_TEST(copies_begin_anew)
     end = end_of(crash_in_copy);
     ck_assert_int_eq(end.cause, TXM_END_KILLED);
     close(counter_file);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("the operating system");
-    TCase *t = add_case(suite, "os");
-    add_tests(t, programs_get_the_files_they_are_given, standard_files_may_change_places, ends_have_causes,
-              waiting_has_a_limit, nobody_reads_any_more, parts_are_read_whole, files_are_copied_linked_and_renamed,
-              pages_hold_files, changes_in_folders_are_told, the_machine_is_known, signals_do_what_a_program_wants,
-              copies_begin_anew);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Parts of src/base and src/tile/terms that are otherwise reached only through larger ones. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +22,7 @@
 #include "util_check.h"
 #include "util_tx.h"
 
-START_TEST(names_in_commands_are_quoted)
+TEST(names_in_commands_are_quoted)
 {
     static const char *const words[][3] = {
         {"a/b-1.png", "a/b-1.png", "a/b-1.png"},
@@ -42,7 +41,6 @@ START_TEST(names_in_commands_are_quoted)
         free(path);
     }
 }
-END_TEST
 
 static void *stop_soon(void *flag)
 {
@@ -52,7 +50,7 @@ static void *stop_soon(void *flag)
 }
 
 /* A FIFO without a writer must not block the open, and a read must end when it is cancelled. */
-START_TEST(a_silent_pipe_can_be_left)
+TEST(a_silent_pipe_can_be_left)
 {
     static volatile int cancel;
     char line[64];
@@ -68,11 +66,10 @@ START_TEST(a_silent_pipe_can_be_left)
     fclose(f);
     batch_leave();
 }
-END_TEST
 
 /* ---- maps -------------------------------------------------------------------------------------------------------- */
 
-START_TEST(maps_know_what_they_hold)
+TEST(maps_know_what_they_hold)
 {
     txm_map map = {0};
     batch_enter();
@@ -93,10 +90,9 @@ START_TEST(maps_know_what_they_hold)
     txm_map_close(&map);
     batch_leave();
 }
-END_TEST
 
 /* Where the kernel allows no more maps, files are copied. Places are found and used again. */
-START_TEST(there_may_be_more_files_than_maps)
+TEST(there_may_be_more_files_than_maps)
 {
     enum { MOST = 200000 };
     txm_map *maps = calloc(MOST, sizeof *maps);
@@ -121,7 +117,6 @@ START_TEST(there_may_be_more_files_than_maps)
     if (!copies)
         printf("note this kernel allows more than %d maps\n", MOST);
 }
-END_TEST
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
@@ -137,7 +132,7 @@ static bool is_found(const char *file)
 }
 
 /* Beside this program: files and folders that others own or can replace are passed over. */
-START_TEST(modules_of_others_are_passed_over)
+TEST(modules_of_others_are_passed_over)
 {
     static const struct {
         uid_t owner;
@@ -183,10 +178,9 @@ START_TEST(modules_of_others_are_passed_over)
     free(file);
     free(made);
 }
-END_TEST
 
 /* Keys are those of xxhsum -H2. A key from a file may be anything. */
-START_TEST(content_has_a_key)
+TEST(content_has_a_key)
 {
     char key[TXM_CONTENT_KEY_BYTES], *path = strdup(temp_file("content"));
     FILE *f = fopen(path, "w");
@@ -228,14 +222,4 @@ START_TEST(content_has_a_key)
     ck_assert_int_eq(txm_content_key(path, &cancel, key, NULL), TXM_STATUS_CANCELLED);
     ck_assert_int_eq(txm_content_key(temp_file("no such"), NULL, key, NULL), TXM_STATUS_NOT_FOUND);
     free(path);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("parts of base");
-    TCase *t = add_case(suite, "parts");
-    add_tests(t, content_has_a_key, a_silent_pipe_can_be_left, maps_know_what_they_hold,
-              there_may_be_more_files_than_maps, modules_of_others_are_passed_over, names_in_commands_are_quoted);
-    return run_suite(suite);
 }

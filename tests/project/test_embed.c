@@ -3,7 +3,6 @@
  * The library inside another program: every option is checked, an error object needs no initialisation, and nothing of
  * the process is changed: locale, signals, umask, working folder, standard output.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -49,6 +48,7 @@ static void end(void)
 {
     txm_context_free(&context);
 }
+FIXTURE(begin, end)
 
 static txm_status convert(const txm_settings *settings, txm_result *result, txm_error *err)
 {
@@ -71,7 +71,7 @@ static void fill(txm_error *err)
     err->message[sizeof err->message - 1] = 0;
 }
 
-START_TEST(test_settings_are_checked)
+TEST(test_settings_are_checked)
 {
     const struct {
         txm_alpha alpha;
@@ -107,10 +107,9 @@ START_TEST(test_settings_are_checked)
         ck_assert(is_zero(&result, sizeof result));
     }
 }
-END_TEST
 
 /* Settings of every call that takes some, and inputs with invalid values. */
-START_TEST(test_entries_are_checked)
+TEST(test_entries_are_checked)
 {
     txm_settings settings;
     txm_found found;
@@ -165,10 +164,9 @@ START_TEST(test_entries_are_checked)
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
         ck_assert_int_eq(txm_picture_write(temp_file("bad.png"), &pictures[i], &err), TXM_STATUS_USAGE);
 }
-END_TEST
 
 /* Words for enumerators of a newer program, or invalid ones. */
-START_TEST(test_unknown_enumerators_have_words)
+TEST(test_unknown_enumerators_have_words)
 {
     for (int i = -1; i < 10000; i += 5000) {
         const char *const words[] = {txm_scene_source_name((txm_scene_source)i),
@@ -188,9 +186,8 @@ START_TEST(test_unknown_enumerators_have_words)
             ck_assert_str_eq(words[k], "unknown");
     }
 }
-END_TEST
 
-START_TEST(test_devices_are_checked)
+TEST(test_devices_are_checked)
 {
     static const char *const wrong[] = {
         "", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", "cuda:99999999999", "cud"};
@@ -205,10 +202,9 @@ START_TEST(test_devices_are_checked)
         ck_assert_ptr_nonnull(strstr(err.message, wrong[i]));
     }
 }
-END_TEST
 
 /* A second failure does not repeat the message of the first, and errno is passed on. */
-START_TEST(test_errors_are_fresh)
+TEST(test_errors_are_fresh)
 {
     txm_settings settings;
     txm_settings_init(&settings);
@@ -238,7 +234,6 @@ START_TEST(test_errors_are_fresh)
     txm_findings_clear(&findings);
     txm_result_clear(&result);
 }
-END_TEST
 
 /* Work inside work, on more threads than there are CPUs and on one. */
 typedef struct counted {
@@ -259,7 +254,7 @@ static void count_outer(void *user, size_t index)
     txm_context_run(c->context, 10, count_inner, c);
 }
 
-START_TEST(test_work_is_shared)
+TESTS(test_work_is_shared, 2)
 {
     const txm_context_options options = {
         .struct_size = sizeof(txm_context_options), .threads = _i ? 4 : 1, .device = "cpu"};
@@ -273,10 +268,9 @@ START_TEST(test_work_is_shared)
     ck_assert_int_eq(c.inner, 100 * 45);
     txm_context_free(&c.context);
 }
-END_TEST
 
 /* Extracts a level as a picture with one call; messages about the request name the file. */
-START_TEST(test_extract)
+TEST(test_extract)
 {
     txm_settings settings;
     txm_settings_init(&settings);
@@ -305,9 +299,8 @@ START_TEST(test_extract)
     ck_assert_int_eq(txm_extract("/nowhere/x.tx", picture, NULL, NULL, &err), TXM_STATUS_NOT_FOUND);
     txm_result_clear(&result);
 }
-END_TEST
 
-START_TEST(test_requests_are_checked)
+TEST(test_requests_are_checked)
 {
     txm_settings settings;
     txm_settings_init(&settings);
@@ -336,9 +329,8 @@ START_TEST(test_requests_are_checked)
     txm_tx_close(&tx);
     txm_result_clear(&result);
 }
-END_TEST
 
-START_TEST(test_cancel)
+TEST(test_cancel)
 {
     static volatile int stop;
     const txm_context_options options = {
@@ -355,7 +347,6 @@ START_TEST(test_cancel)
     ck_assert(is_zero(&result, sizeof result));
     txm_context_free(&own);
 }
-END_TEST
 
 typedef struct surroundings {
     struct sigaction actions[NSIG];
@@ -377,7 +368,7 @@ static void look_around(surroundings *s)
 }
 
 /* Converts, verifies, compares, resolves and reads valid and damaged files, with standard output and error caught. */
-START_TEST(test_process_is_left_alone)
+TEST(test_process_is_left_alone)
 {
     static surroundings before, after;
     char caught[600];
@@ -441,17 +432,4 @@ START_TEST(test_process_is_left_alone)
     ck_assert_str_eq(before.folder, after.folder);
     ck_assert_str_eq(before.locale, after.locale);
     ck_assert_int_eq(before.mask, after.mask);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *s = suite_create("embed");
-    TCase *tc = add_case(s, "embed");
-    tcase_add_checked_fixture(tc, begin, end);
-    add_tests(tc, test_settings_are_checked, test_entries_are_checked, test_unknown_enumerators_have_words,
-              test_devices_are_checked, test_errors_are_fresh);
-    tcase_add_loop_test(tc, test_work_is_shared, 0, 2);
-    add_tests(tc, test_extract, test_requests_are_checked, test_cancel, test_process_is_left_alone);
-    return run_suite(s);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The outputs of failed calls: status.h promises that freeing and clearing them is safe. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +47,7 @@ static bool is_zero(const void *out, size_t bytes)
         ck_assert_msg(is_zero(&(out), sizeof(out)), "%s", #call);                                                      \
     } while (0)
 
-START_TEST(objects_are_null)
+TEST(objects_are_null)
 {
     txm_tx *tx;
     txm_scene *blend;
@@ -77,9 +76,8 @@ START_TEST(objects_are_null)
     LEAVES_ZERO(inputs, txm_inputs_new(&unopened, &inputs, err));
     LEAVES_ZERO(cache, txm_cache_new(&unopened_cache, &cache, err));
 }
-END_TEST
 
-START_TEST(results_are_zero)
+TEST(results_are_zero)
 {
     txm_context *context = NULL;
     txm_result converted;
@@ -103,9 +101,8 @@ START_TEST(results_are_zero)
     LEAVES_ZERO(borders, txm_borders_check(context, nowhere, &borders, err));
     txm_context_free(&context);
 }
-END_TEST
 
-START_TEST(color_spaces_are_null)
+TEST(color_spaces_are_null)
 {
     txm_color_config *config = NULL;
     const txm_color_space *space;
@@ -117,7 +114,6 @@ START_TEST(color_spaces_are_null)
     LEAVES_ZERO(name, txm_image_defaults(config, nowhere, &name, NULL, err));
     txm_color_free(&config);
 }
-END_TEST
 
 /* An allocator that has memory for the cache and its tables, until it is made to fail. */
 static void *allocate(void *user, size_t bytes, size_t alignment)
@@ -133,7 +129,7 @@ static void release(void *user, void *memory, size_t bytes)
     free(memory);
 }
 
-START_TEST(caches_hand_out_nothing)
+TEST(caches_hand_out_nothing)
 {
     bool has_memory = true;
     txm_cache *cache = NULL;
@@ -156,7 +152,6 @@ START_TEST(caches_hand_out_nothing)
     has_memory = true;
     txm_cache_free(&cache);
 }
-END_TEST
 
 /* A NULL path is reported as the caller's mistake, and not as the system's "(null): Bad address". */
 #define SAYS_NULL(call)                                                                                                \
@@ -167,7 +162,7 @@ END_TEST
                       failure.message);                                                                                \
     } while (0)
 
-START_TEST(paths_are_not_null)
+TEST(paths_are_not_null)
 {
     txm_tx *tx;
     txm_scene *blend;
@@ -194,14 +189,4 @@ START_TEST(paths_are_not_null)
     txm_findings_clear(&findings);
     txm_inputs_free(&inputs);
     txm_context_free(&context);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("failed calls");
-    TCase *tc = add_case(suite, "outputs");
-    add_tests(tc, objects_are_null, results_are_zero, color_spaces_are_null, caches_hand_out_nothing,
-              paths_are_not_null);
-    return run_suite(suite);
 }

@@ -3,7 +3,6 @@
  * A program that has set its locale gets the same names, files and verdicts as one that has not. The locales are built
  * here from their sources, so that the test does not depend on which ones are installed.
  */
-#include <check.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +56,7 @@ static void leave(void)
     setlocale(LC_ALL, "C");
 }
 
-START_TEST(test_numbers_and_letters)
+TESTS(test_numbers_and_letters, LOCALES)
 {
     char text[64], *end;
     if (!enter(_i))
@@ -79,7 +78,6 @@ START_TEST(test_numbers_and_letters)
     }
     leave();
 }
-END_TEST
 
 static const struct {
     const char *source, *colorspace;
@@ -126,7 +124,7 @@ static char *make_one(int i)
     return path;
 }
 
-START_TEST(test_files_and_names)
+TESTS(test_files_and_names, LOCALES *IMAGES)
 {
     size_t bytes, other_bytes;
     char *plain = make_one(_i % IMAGES);
@@ -144,10 +142,9 @@ START_TEST(test_files_and_names)
     free(a);
     free(plain);
 }
-END_TEST
 
 /* The metadata of a file mean the same in every locale. */
-START_TEST(test_metadata)
+TESTS(test_metadata, LOCALES *IMAGES)
 {
     char *path = make_one(_i % IMAGES);
     txm_tx *tx = open_tx(path);
@@ -166,9 +163,8 @@ START_TEST(test_metadata)
     txm_tx_close(&tx);
     free(path);
 }
-END_TEST
 
-START_TEST(test_radiance_gamma)
+TESTS(test_radiance_gamma, LOCALES)
 {
     static const char file[] = "#?RADIANCE\nGAMMA=0.4545\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n\x80\x80\x80\x81";
     char path[512];
@@ -183,10 +179,9 @@ START_TEST(test_radiance_gamma)
     txm_source_close(&source);
     leave();
 }
-END_TEST
 
 /* Numbers in messages, and in the report of a texture cache. */
-START_TEST(test_messages_and_reports)
+TESTS(test_messages_and_reports, LOCALES)
 {
     if (!enter(_i))
         return;
@@ -204,17 +199,9 @@ START_TEST(test_messages_and_reports)
     txm_cache_free(&cache);
     leave();
 }
-END_TEST
 
 int main(void)
 {
     make_locales();
-    Suite *s = suite_create("locale");
-    TCase *tc = add_case(s, "locale");
-    tcase_add_loop_test(tc, test_numbers_and_letters, 0, LOCALES);
-    tcase_add_loop_test(tc, test_files_and_names, 0, LOCALES * IMAGES);
-    tcase_add_loop_test(tc, test_metadata, 0, LOCALES * IMAGES);
-    tcase_add_loop_test(tc, test_radiance_gamma, 0, LOCALES);
-    tcase_add_loop_test(tc, test_messages_and_reports, 0, LOCALES);
-    return run_suite(s);
+    return run_tests();
 }

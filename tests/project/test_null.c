@@ -4,7 +4,6 @@
  * or end something, as a path, and where a comment gives it a meaning. cli_library.sh compares the list of NULL-safe
  * functions with it.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +41,7 @@ static void free_texture(void)
 {
     free(path);
 }
+FIXTURE(write_texture, free_texture)
 
 /* NULL, and a pointer to NULL or to a struct that is zeroed. */
 #define END_NOTHING(type, end)                                                                                         \
@@ -57,7 +57,7 @@ static void free_texture(void)
         clear(&nothing);                                                                                               \
     } while (0)
 
-START_TEST(ends_of_nothing)
+TEST(ends_of_nothing)
 {
     END_NOTHING(txm_tx, txm_tx_close);
     END_NOTHING(txm_ptex, txm_ptex_close);
@@ -83,10 +83,9 @@ START_TEST(ends_of_nothing)
     ck_assert_uint_eq(txm_ticket_remaining(NULL), 0);
     ck_assert(!txm_tx_catch_fault(NULL));
 }
-END_TEST
 
 /* The same in libtxmill: objects through a pointer, and results that the caller holds, zeroed. */
-START_TEST(ends_of_nothing_in_libtxmill)
+TEST(ends_of_nothing_in_libtxmill)
 {
     txm_scene_entry *entries = NULL;
     END_NOTHING(txm_inputs, txm_inputs_free);
@@ -111,7 +110,6 @@ START_TEST(ends_of_nothing_in_libtxmill)
     CLEAR_NOTHING(txm_level_picture, txm_level_picture_clear);
     CLEAR_NOTHING(txm_unwrapped, txm_unwrapped_clear);
 }
-END_TEST
 
 static void expect_usage(txm_status status)
 {
@@ -121,7 +119,7 @@ static void expect_usage(txm_status status)
 }
 
 /* Each gives a message, and no pointer is left. */
-START_TEST(paths)
+TEST(paths)
 {
     uint32_t texture;
     txm_tx *tx = (txm_tx *)&texture;
@@ -145,10 +143,9 @@ START_TEST(paths)
     txm_texture_set_free(&set);
     txm_cache_free(&cache);
 }
-END_TEST
 
 /* The same in libtxmill. */
-START_TEST(paths_of_libtxmill)
+TEST(paths_of_libtxmill)
 {
     txm_context *context;
     txm_settings settings;
@@ -167,10 +164,9 @@ START_TEST(paths_of_libtxmill)
     expect_usage(txm_look_up(txm_context_color(context), NULL, &settings, &found, &err));
     txm_context_free(&context);
 }
-END_TEST
 
 /* Calls every function that can fail without an error object, both failing and succeeding. */
-START_TEST(errors)
+TEST(errors)
 {
     static const uint32_t NUMBERS[] = {1001}, TEXTURES[] = {0};
     const txm_cache_udim udim = {.numbers = NUMBERS, .textures = TEXTURES, .count = 1, .base = TXM_NO_TEXTURE};
@@ -239,9 +235,8 @@ START_TEST(errors)
     ck_assert_int_eq(txm_tx_path_of("", NULL, &name, NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_tx_find("absent.png", NULL, &found, NULL), TXM_STATUS_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(traces)
+TEST(traces)
 {
     txm_trace *trace;
     txm_trace_cursor *cursor;
@@ -271,10 +266,9 @@ START_TEST(traces)
     ck_assert_uint_gt(counts.tiles, 0);
     txm_trace_free(&trace);
 }
-END_TEST
 
 /* The meanings of NULL in comments. */
-START_TEST(meanings)
+TEST(meanings)
 {
     txm_alpha alpha = TXM_ALPHA_AUTO;
     txm_tx *tx;
@@ -305,10 +299,9 @@ START_TEST(meanings)
     ck_assert_ptr_nonnull(txm_tx_state_name((txm_tx_state)99));
     ck_assert_ptr_nonnull(txm_version());
 }
-END_TEST
 
 /* tests/python/test_abi.py compares all of them with the headers. */
-START_TEST(sizes_of_structs)
+TEST(sizes_of_structs)
 {
     ck_assert_uint_eq(txm_sizeof("txm_lookup_state"), sizeof(txm_lookup_state));
     ck_assert_uint_eq(txm_mill_sizeof("txm_lookup_state"), sizeof(txm_lookup_state));
@@ -316,10 +309,9 @@ START_TEST(sizes_of_structs)
     ck_assert_uint_eq(txm_sizeof("txm_findings"), 0);
     ck_assert_uint_eq(txm_mill_sizeof(""), 0);
 }
-END_TEST
 
 /* A lane without a list, and a batch without its optional arrays. */
-START_TEST(lanes_and_batches)
+TEST(lanes_and_batches)
 {
     float u[2] = {0.1f, 0.9f}, r[2], g[2], b[2], a[2], color[4];
     txm_cache *cache = new_cache(NULL);
@@ -339,16 +331,4 @@ START_TEST(lanes_and_batches)
     ck_assert_int_eq(txm_cache_sample(thread, texture, &how, &at, NULL, color), TXM_LOOKUP_HIT);
     txm_cache_thread_free(&thread);
     txm_cache_free(&cache);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("null");
-    TCase *t = add_case(suite, "null");
-    temp_file("");
-    tcase_add_checked_fixture(t, write_texture, free_texture);
-    add_tests(t, ends_of_nothing, ends_of_nothing_in_libtxmill, paths, paths_of_libtxmill, errors, traces, meanings,
-              lanes_and_batches, sizes_of_structs);
-    return run_suite(suite);
 }

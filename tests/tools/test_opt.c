@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Options: parsing, help, what is generated from the tables; the tables of all commands. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,15 +109,14 @@ static void refused(const char *line, const char *why)
     ck_assert_msg(strstr(err.message, why) != NULL, "%s: message '%s' lacks '%s'", line, err.message, why);
 }
 
-START_TEST(test_defaults)
+TEST(test_defaults)
 {
     ck_assert_int_eq(parse(""), TXM_PARSED);
     ck_assert(!a.flag && a.keep && a.inner.count == 7 && !a.list.items && !operands.count);
     ck_assert(a.settings.settings.mono && a.settings.settings.borders && a.settings.settings.tile_px == 64);
 }
-END_TEST
 
-START_TEST(test_every_type)
+TEST(test_every_type)
 {
     ck_assert_int_eq(parse("-f -k --answer yes --text=hello --item a --item b --choice blue -n9 --size 1.5K"),
                      TXM_PARSED);
@@ -128,9 +126,8 @@ START_TEST(test_every_type)
     ck_assert_str_eq(a.list.items[1], "b");
     ck_assert_ptr_null(a.list.items[2]);
 }
-END_TEST
 
-START_TEST(test_numbers)
+TEST(test_numbers)
 {
     static const char *const bad[] = {"0.4", "1e10", "nan", "1,5", "7x", "_", "50%"};
     static const char *const sizes[] = {"640",      "640x",      "0x480",    "640x0",
@@ -149,9 +146,8 @@ START_TEST(test_numbers)
         refused(line, "must be a width and a height in pixels, such as 1920x1080");
     }
 }
-END_TEST
 
-START_TEST(test_mixed_operands)
+TEST(test_mixed_operands)
 {
     ck_assert_int_eq(parse("one -f two - --text -x -- --flag -k"), TXM_PARSED);
     ck_assert(a.flag && a.keep);
@@ -160,9 +156,8 @@ START_TEST(test_mixed_operands)
     ck_assert_str_eq(operands.items[2], "-");
     ck_assert_str_eq(operands.items[3], "--flag");
 }
-END_TEST
 
-START_TEST(test_bundles)
+TEST(test_bundles)
 {
     ck_assert_int_eq(parse("-fkn42"), TXM_PARSED);
     ck_assert(a.flag && !a.keep && a.inner.count == 42);
@@ -170,9 +165,8 @@ START_TEST(test_bundles)
     ck_assert_uint_eq(a.inner.count, 3);
     ck_assert_uint_eq(operands.count, 1);
 }
-END_TEST
 
-START_TEST(test_last_wins)
+TEST(test_last_wins)
 {
     ck_assert_int_eq(parse("--choice red --choice green --text a --text=b"), TXM_PARSED);
     ck_assert_int_eq(a.choice, 1);
@@ -180,9 +174,8 @@ START_TEST(test_last_wins)
     /* Empty words are variables of a script that were not set. */
     ck_assert_int_eq(parse("--text="), TXM_PARSE_FAILED);
 }
-END_TEST
 
-START_TEST(test_refusals)
+TEST(test_refusals)
 {
     refused("--flga", "did you mean --flag");
     refused("--colourspace x", "did you mean --colorspace");
@@ -203,9 +196,8 @@ START_TEST(test_refusals)
     refused("--item a,b", "comma");
     refused("--fla", "did you mean");
 }
-END_TEST
 
-START_TEST(test_sizes)
+TEST(test_sizes)
 {
     static const struct {
         const char *text;
@@ -225,9 +217,8 @@ START_TEST(test_sizes)
         ck_assert_uint_eq(bytes, 1);
     }
 }
-END_TEST
 
-START_TEST(test_settings)
+TEST(test_settings)
 {
     ck_assert_int_eq(parse("-c Non-Color -a none --compression zip:12 --tile 256 --borders no --attrib a=b -d cache"),
                      TXM_PARSED);
@@ -243,9 +234,8 @@ START_TEST(test_settings)
     txm_settings_args_finish(&a.settings, &(txm_operands){0});
     ck_assert(!s->mono && !s->borders && !s->attributes);
 }
-END_TEST
 
-START_TEST(test_settings_refused)
+TEST(test_settings_refused)
 {
     refused("-a opaque", "channel_packed");
     refused("--compression zip:13", "zip:12");
@@ -259,7 +249,6 @@ START_TEST(test_settings_refused)
     refused("--attrib name", "NAME=VALUE");
     refused("--attrib =x", "NAME=VALUE");
 }
-END_TEST
 
 /* Returns everything that a printing function writes. */
 static char *printed(void (*print)(FILE *))
@@ -278,7 +267,7 @@ static void print_help(FILE *f)
     txm_help_print(f, &command, &(txm_operands){.help_all = true}, 80);
 }
 
-START_TEST(test_help)
+TEST(test_help)
 {
     ck_assert_int_eq(parse("x --help --nonsense"), TXM_PARSED_HELP);
     ck_assert_int_eq(parse("-fh"), TXM_PARSED_HELP);
@@ -291,7 +280,6 @@ START_TEST(test_help)
         ck_assert_msg(strlen(line) <= 80, "too long: %s", line);
     free(text);
 }
-END_TEST
 
 /* ---- the tables of all commands ---------------------------------------------------------------------------------- */
 
@@ -321,7 +309,7 @@ static void check_option(void *user, const txm_option_group *group, const txm_op
     s->names[s->count++] = o->name;
 }
 
-START_TEST(test_tables)
+TEST(test_tables)
 {
     for (const txm_command *const *c = txm_commands; *c; c++) {
         seen s = {.command = *c};
@@ -336,7 +324,6 @@ START_TEST(test_tables)
     }
     ck_assert_ptr_null(txm_command_find("no-such-command"));
 }
-END_TEST
 
 static void unknown_kind(FILE *f)
 {
@@ -344,15 +331,14 @@ static void unknown_kind(FILE *f)
     ck_assert(!txm_generate(f, "man-options", "no-such-command"));
 }
 
-START_TEST(test_unknown_generator)
+TEST(test_unknown_generator)
 {
     char *text = printed(unknown_kind);
     ck_assert_str_eq(text, "");
     free(text);
 }
-END_TEST
 
-START_TEST(test_near)
+TEST(test_near)
 {
     unsigned d;
     ck_assert_uint_eq(txm_spelling_distance("kitten", "sitting"), 3);
@@ -370,9 +356,8 @@ START_TEST(test_near)
     x[299] = y[299] = 0;
     ck_assert_uint_eq(txm_spelling_distance(x, y), 63);
 }
-END_TEST
 
-START_TEST(test_alpha_words)
+TEST(test_alpha_words)
 {
     for (int i = 0; i <= TXM_ALPHA_AUTO; i++) {
         txm_alpha alpha;
@@ -382,15 +367,4 @@ START_TEST(test_alpha_words)
     txm_alpha none;
     ck_assert(!txm_alpha_parse("Straight", &none));
     ck_assert_str_eq(txm_alpha_stored_name((txm_alpha)99), "default");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("opt");
-    TCase *t = add_case(suite, "opt");
-    add_tests(t, test_defaults, test_every_type, test_numbers, test_mixed_operands, test_bundles, test_last_wins,
-              test_refusals, test_sizes, test_settings, test_settings_refused, test_help, test_tables,
-              test_unknown_generator, test_near, test_alpha_words);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The form of the program's output: HTML, widths and wrapped lines, sums, and the guard of output files. */
-#include <check.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@
 
 /* ---- widths ------------------------------------------------------------------------------------------------------ */
 
-START_TEST(columns_are_not_bytes)
+TEST(columns_are_not_bytes)
 {
     ck_assert_uint_eq(txm_text_columns(""), 0);
     ck_assert_uint_eq(txm_text_columns("wood"), 4);
@@ -30,9 +29,8 @@ START_TEST(columns_are_not_bytes)
     ck_assert_uint_eq(txm_text_columns("\xFF"), 1);
     ck_assert_uint_eq(txm_text_columns("\x85"), 4);
 }
-END_TEST
 
-START_TEST(paths_lose_their_beginning_and_texts_their_end)
+TEST(paths_lose_their_beginning_and_texts_their_end)
 {
     batch_enter();
     batch_catch();
@@ -46,9 +44,8 @@ START_TEST(paths_lose_their_beginning_and_texts_their_end)
     ck_assert_str_eq(batch_caught(), "..wood.png|wood.png|a se..|short");
     batch_leave();
 }
-END_TEST
 
-START_TEST(control_characters_are_shown)
+TEST(control_characters_are_shown)
 {
     batch_enter();
     batch_catch();
@@ -56,9 +53,8 @@ START_TEST(control_characters_are_shown)
     ck_assert_str_eq(batch_caught(), "a\\x0Ab\\x1B[1m\\xC2\\x85\xC3\xA9");
     batch_leave();
 }
-END_TEST
 
-START_TEST(arguments_survive_a_shell)
+TEST(arguments_survive_a_shell)
 {
     batch_enter();
     batch_catch();
@@ -83,7 +79,6 @@ START_TEST(arguments_survive_a_shell)
                                      "\"./- a.png\"");
     batch_leave();
 }
-END_TEST
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
@@ -94,7 +89,7 @@ static void check_wrapped(const char *text, unsigned columns, const char *expect
     free(got);
 }
 
-START_TEST(lines_are_wrapped_at_spaces)
+TEST(lines_are_wrapped_at_spaces)
 {
     check_wrapped("short", 40, "short\n");
     check_wrapped("", 40, "\n");
@@ -102,9 +97,8 @@ START_TEST(lines_are_wrapped_at_spaces)
     /* Escape sequences take no columns. */
     check_wrapped("\033[1mone\033[0m two", 8, "\033[1mone\033[0m two\n");
 }
-END_TEST
 
-START_TEST(pipes_get_whole_lines)
+TEST(pipes_get_whole_lines)
 {
     batch_enter();
     batch_catch();
@@ -114,11 +108,10 @@ START_TEST(pipes_get_whole_lines)
     ck_assert_str_eq(batch_caught(), "wood.png: created: 4 levels\nwood.png: created\n");
     batch_leave();
 }
-END_TEST
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
-START_TEST(sums_keep_the_order_of_their_words)
+TEST(sums_keep_the_order_of_their_words)
 {
     batch_enter();
     txm_summary s = {.words = {"fresh", "outdated"}};
@@ -135,7 +128,6 @@ START_TEST(sums_keep_the_order_of_their_words)
     ck_assert_str_eq(batch_caught(), "4 files: 1 fresh, 2 outdated, 1 missing\n1 file: 1 missing\n");
     batch_leave();
 }
-END_TEST
 
 /* ---- the guard --------------------------------------------------------------------------------------------------- */
 
@@ -147,7 +139,7 @@ static txm_status guard(const char *path, txm_output_kind kind, bool force, txm_
     return txm_guard_operands(&(txm_output){"--html", path, kind, force}, inputs, 1, err);
 }
 
-START_TEST(no_output_replaces_an_input)
+TEST(no_output_replaces_an_input)
 {
     txm_error err = {0};
     batch_enter();
@@ -170,9 +162,8 @@ START_TEST(no_output_replaces_an_input)
     ck_assert_int_eq(guard("other.png", TXM_OUTPUT_LOG, true, &err), TXM_STATUS_USAGE);
     batch_leave();
 }
-END_TEST
 
-START_TEST(kinds_go_by_the_first_bytes)
+TEST(kinds_go_by_the_first_bytes)
 {
     const char *noun;
     batch_enter();
@@ -187,7 +178,6 @@ START_TEST(kinds_go_by_the_first_bytes)
     ck_assert_str_eq(noun, "a folder");
     batch_leave();
 }
-END_TEST
 
 /* Takes the JSON of an error in a report, with one more member in it. */
 static void take_error(const char *member)
@@ -199,26 +189,12 @@ static void take_error(const char *member)
     free(txm_json_take(o));
 }
 
-START_TEST(members_of_the_table_are_written)
+TEST(members_of_the_table_are_written)
 {
     take_error("subject");
 }
-END_TEST
 
-START_TEST(members_without_a_row_are_refused)
+TEST_RAISING(members_without_a_row_are_refused, 1, SIGABRT)
 {
     take_error("subjects");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("output");
-    TCase *t = add_case(suite, "output");
-    add_tests(t, columns_are_not_bytes, paths_lose_their_beginning_and_texts_their_end, control_characters_are_shown,
-              arguments_survive_a_shell, lines_are_wrapped_at_spaces, pipes_get_whole_lines,
-              sums_keep_the_order_of_their_words, no_output_replaces_an_input, kinds_go_by_the_first_bytes,
-              members_of_the_table_are_written);
-    tcase_add_test_raise_signal(t, members_without_a_row_are_refused, SIGABRT);
-    return run_suite(suite);
 }

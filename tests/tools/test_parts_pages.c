@@ -2,7 +2,6 @@
  *
  * Pictures and pages that the program makes: pixels and data of a viewer's page, pictures in a terminal, sheets of
  * tiles. */
-#include <check.h>
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <math.h>
@@ -36,6 +35,7 @@ static void leave(void)
     batch_leave();
     txm_context_free(&context);
 }
+FIXTURE(enter, leave)
 
 static void write_tx(const char *path, const made_image *m)
 {
@@ -75,7 +75,7 @@ static void decode_block(const uint8_t *raw, uint32_t w, uint32_t h, uint32_t ch
     free(v);
 }
 
-START_TEST(blocks_hold_the_stored_bits)
+TEST(blocks_hold_the_stored_bits)
 {
     static const struct {
         uint32_t width, height, channels, tile;
@@ -129,9 +129,8 @@ START_TEST(blocks_hold_the_stored_bits)
         free_image(&m);
     }
 }
-END_TEST
 
-START_TEST(blocks_that_do_not_fit_leave_nothing)
+TEST(blocks_that_do_not_fit_leave_nothing)
 {
     static const volatile int stop = 1;
     made_image m = make_image(600, 300, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
@@ -152,7 +151,6 @@ START_TEST(blocks_that_do_not_fit_leave_nothing)
     txm_tx_close(&tx);
     free_image(&m);
 }
-END_TEST
 
 /* ---- data in a page ---------------------------------------------------------------------------------------------- */
 
@@ -174,7 +172,7 @@ static cJSON *read_again(cJSON *o)
     return o;
 }
 
-START_TEST(pages_know_their_files)
+TEST(pages_know_their_files)
 {
     made_image m = make_image(100, 60, 4, TXM_TYPE_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
     uint16_t *pixels = (void *)m.levels[0];
@@ -214,9 +212,8 @@ START_TEST(pages_know_their_files)
     free(text);
     cJSON_Delete(o);
 }
-END_TEST
 
-START_TEST(pages_encode_as_pictures_do)
+TEST(pages_encode_as_pictures_do)
 {
     cJSON *o = read_again(txm_view_data_finish(cJSON_CreateArray(), -1, 1000));
     const cJSON *thresholds = cJSON_GetObjectItemCaseSensitive(o, "thresholds");
@@ -230,7 +227,6 @@ START_TEST(pages_encode_as_pictures_do)
     cJSON_Delete(o);
     ck_assert_ptr_null(txm_view_data_finish(NULL, 0, 1000));
 }
-END_TEST
 
 static char *text_of(const char *path)
 {
@@ -241,7 +237,7 @@ static char *text_of(const char *path)
     return text;
 }
 
-START_TEST(pages_appear_whole_or_not_at_all)
+TEST(pages_appear_whole_or_not_at_all)
 {
     made_image m = make_image(300, 200, 1, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     write_tx("<!--<script>.tx", &m);
@@ -281,11 +277,10 @@ START_TEST(pages_appear_whole_or_not_at_all)
     ck_assert_int_ne(txm_view_page_begin(&nowhere, &page, &err), TXM_OK);
     ck_assert_ptr_null(page);
 }
-END_TEST
 
 /* ---- terminals --------------------------------------------------------------------------------------------------- */
 
-START_TEST(pictures_keep_to_their_cells)
+TEST(pictures_keep_to_their_cells)
 {
     uint8_t pixels[40 * 20 * 4];
     uint32_t w, h;
@@ -317,11 +312,10 @@ START_TEST(pictures_keep_to_their_cells)
     txm_view_terminal_find(&t);
     ck_assert(t.columns == 1000 && t.rows == 1000 && t.format == TXM_VIEW_SIXEL);
 }
-END_TEST
 
 /* ---- sheets of tiles --------------------------------------------------------------------------------------------- */
 
-START_TEST(sheets_show_every_tile_apart)
+TEST(sheets_show_every_tile_apart)
 {
     made_image m = make_image(100, 70, 1, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_CONSTANT);
     uint8_t value = m.levels[0][0];
@@ -350,17 +344,4 @@ START_TEST(sheets_show_every_tile_apart)
     ck_assert_ptr_null(p.pixels);
     txm_tx_close(&tx);
     free_image(&m);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("parts of pages");
-    temp_file(""); /* the folder belongs to this process and not to a test's */
-    TCase *t = add_case(suite, "pages");
-    tcase_add_checked_fixture(t, enter, leave);
-    add_tests(t, blocks_hold_the_stored_bits, blocks_that_do_not_fit_leave_nothing, pages_know_their_files,
-              pages_encode_as_pictures_do, pages_appear_whole_or_not_at_all, pictures_keep_to_their_cells,
-              sheets_show_every_tile_apart);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Logs of runs are read: complete lines that txmill wrote, failures that later runs cured, and the verdict. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +36,7 @@ static void check_counts(const char *log, size_t objects, size_t foreign, bool c
     ck_assert_int_eq(counts.cut, cut);
 }
 
-START_TEST(foreign_and_cut_lines_are_passed_over)
+TEST(foreign_and_cut_lines_are_passed_over)
 {
     batch_enter();
     check_counts("", 0, 0, false);
@@ -46,9 +45,8 @@ START_TEST(foreign_and_cut_lines_are_passed_over)
     check_counts(FILE_OBJECT("a", "created", "") "{\"schema\":\"txmill.make\",\"ver", 1, 0, true);
     batch_leave();
 }
-END_TEST
 
-START_TEST(members_of_another_kind_count_as_absent)
+TEST(members_of_another_kind_count_as_absent)
 {
     cJSON *o =
         cJSON_Parse("{\"a\":\"x\",\"b\":2.5,\"c\":true,\"d\":-1,\"e\":7,\"p\":\"?\",\"p_encoded\":\"a%2Fb%ff\"}");
@@ -64,7 +62,6 @@ START_TEST(members_of_another_kind_count_as_absent)
     free(path);
     cJSON_Delete(o);
 }
-END_TEST
 
 static txm_report_sums sums_of(const char *log)
 {
@@ -84,7 +81,7 @@ static const char *verdict(const char *log)
     return txm_report_verdict_name(txm_report_verdict_of(&s));
 }
 
-START_TEST(verdicts)
+TEST(verdicts)
 {
     batch_enter();
     ck_assert_str_eq(verdict(FILE_OBJECT("a", "created", "") SUMMARY_OBJECT(1, 0, 0)), "done");
@@ -94,10 +91,9 @@ START_TEST(verdicts)
     ck_assert_str_eq(verdict(SUMMARY_OBJECT(0, 0, 0)), "nothing-done");
     batch_leave();
 }
-END_TEST
 
 /* If a second run makes what the first one could not, no failure remains. */
-START_TEST(later_runs_make_up_for_failures)
+TEST(later_runs_make_up_for_failures)
 {
     batch_enter();
     txm_report_sums s = sums_of(FILE_OBJECT("a", "failed", FAILURE) FILE_OBJECT("b", "created", "") SUMMARY_OBJECT(
@@ -108,14 +104,4 @@ START_TEST(later_runs_make_up_for_failures)
     ck_assert_uint_eq(s.made_twice, 0);
     ck_assert_int_eq(txm_report_verdict_of(&s), TXM_REPORT_DONE);
     batch_leave();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("report");
-    TCase *t = add_case(suite, "report");
-    add_tests(t, foreign_and_cut_lines_are_passed_over, members_of_another_kind_count_as_absent, verdicts,
-              later_runs_make_up_for_failures);
-    return run_suite(suite);
 }

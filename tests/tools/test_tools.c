@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the commands share: exit codes, JSON of any bytes, rounded numbers, progress. */
-#include <check.h>
 #include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <math.h>
@@ -30,7 +29,7 @@ static txm_exit exit_after(const txm_status *statuses, size_t count)
 #define EXIT_AFTER(...)                                                                                                \
     exit_after((const txm_status[]){__VA_ARGS__}, sizeof((const txm_status[]){__VA_ARGS__}) / sizeof(txm_status))
 
-START_TEST(test_exit_codes)
+TEST(test_exit_codes)
 {
     ck_assert_int_eq(EXIT_AFTER(TXM_OK, TXM_OK), TXM_EXIT_OK);
     ck_assert_int_eq(EXIT_AFTER(TXM_OK, TXM_STATUS_CORRUPT), TXM_EXIT_FAILED);
@@ -46,16 +45,14 @@ START_TEST(test_exit_codes)
     txm_tally_add(&findings, TXM_STATUS_CORRUPT);
     ck_assert_int_eq(txm_tally_exit(&findings), TXM_EXIT_FAILED);
 }
-END_TEST
 
-START_TEST(test_exit_texts)
+TEST(test_exit_texts)
 {
     static const int codes[] = {0, 1, 2, 3, 4, 5, 129, 130, 143, 152};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         ck_assert_ptr_nonnull(txm_exit_text(codes[i]));
     ck_assert_ptr_null(txm_exit_text(6));
 }
-END_TEST
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
@@ -77,7 +74,7 @@ static void expect_text(const char *bytes, const char *json)
     free(text);
 }
 
-START_TEST(test_json_text)
+TEST(test_json_text)
 {
     expect_text("plain", "{\"a\":\"plain\"}");
     expect_text("", "{\"a\":\"\"}");
@@ -85,11 +82,10 @@ START_TEST(test_json_text)
     expect_text("\"\\\n\x01", "{\"a\":\"\\\"\\\\\\n\\u0001\"}");
     expect_text("h\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x8E\xA8", "{\"a\":\"h\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x8E\xA8\"}");
 }
-END_TEST
 
 #define FFFD "\xEF\xBF\xBD"
 
-START_TEST(test_json_bad_utf8)
+TEST(test_json_bad_utf8)
 {
     expect_text("caf\xE9.png", "{\"a\":\"caf" FFFD ".png\",\"a_encoded\":\"caf%E9.png\"}");
     expect_text("\xFF /%", "{\"a\":\"" FFFD " /%\",\"a_encoded\":\"%FF%20/%25\"}");
@@ -101,10 +97,9 @@ START_TEST(test_json_bad_utf8)
     expect_text("\xF4\x90\x80\x80", "{\"a\":\"" FFFD FFFD FFFD FFFD "\",\"a_encoded\":\"%F4%90%80%80\"}");
     expect_text("\xE2\x82z", "{\"a\":\"" FFFD FFFD "z\",\"a_encoded\":\"%E2%82z\"}");
 }
-END_TEST
 
 /* What a terminal obeys, or shows in another order, is escaped in a line of output; names of members too. */
-START_TEST(test_json_escapes)
+TEST(test_json_escapes)
 {
     cJSON *o = cJSON_CreateObject();
     txm_json_text(o, "a\xC2\x9B", "\xC2\x9B\x7F\xE2\x80\xAE\\\xE2\x81\xA6\xC3\xA9\xD8\x9C");
@@ -117,9 +112,8 @@ START_TEST(test_json_escapes)
     ck_assert_str_eq(text, "{\"a\":\"\xE2\x80\xAF\"}");
     free(text);
 }
-END_TEST
 
-START_TEST(test_json_numbers)
+TEST(test_json_numbers)
 {
     cJSON *o = cJSON_CreateObject();
     txm_json_uint(o, "max", UINT64_MAX);
@@ -137,9 +131,8 @@ START_TEST(test_json_numbers)
                            "\"inf\":null,\"yes\":true,\"list\":[1e+30,null,{\"n\":3}]}");
     free(text);
 }
-END_TEST
 
-START_TEST(test_json_error)
+TEST(test_json_error)
 {
     txm_error err = {0};
     cJSON *o = cJSON_CreateObject();
@@ -149,11 +142,10 @@ START_TEST(test_json_error)
     ck_assert_str_eq(text, "{\"error\":{\"status\":\"disk-full\",\"retryable\":true,\"message\":\"a.tx: full\"}}");
     free(text);
 }
-END_TEST
 
 /* ---- numbers for people ------------------------------------------------------------------------------------------ */
 
-START_TEST(test_formats)
+TEST(test_formats)
 {
     static const struct {
         uint64_t bytes;
@@ -175,7 +167,6 @@ START_TEST(test_formats)
     ck_assert_str_eq(txm_format_channels(4), "RGBA");
     ck_assert_str_eq(txm_format_channels(99), "no channels");
 }
-END_TEST
 
 /* ---- messages and progress --------------------------------------------------------------------------------------- */
 
@@ -206,7 +197,7 @@ static const char *released(void)
     return text;
 }
 
-START_TEST(test_messages)
+TEST(test_messages)
 {
     capture();
     txm_say(TXM_SAY_ERROR, "%s: bad", "a\nTXMILL-ERROR code=0\x1b[31m");
@@ -220,9 +211,8 @@ START_TEST(test_messages)
     ck_assert_str_eq(released(), "txmill: error: a\\nTXMILL-ERROR code=0\\x1B[31m: bad\ntxmill: warning: careful\n"
                                  "txmill: h\xC3\xA9\n");
 }
-END_TEST
 
-START_TEST(test_long_message)
+TEST(test_long_message)
 {
     char *big = malloc(100001);
     memset(big, '\n', 100000);
@@ -234,9 +224,8 @@ START_TEST(test_long_message)
     ck_assert_uint_lt(strlen(text), 5000);
     ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
 }
-END_TEST
 
-START_TEST(test_last_line)
+TEST(test_last_line)
 {
     txm_tally tally = {0};
     txm_tally_add(&tally, TXM_OK);
@@ -253,14 +242,13 @@ START_TEST(test_last_line)
     ck_assert_str_eq(released(), "");
     ck_assert_int_eq(code, 0);
 }
-END_TEST
 
 static txm_batch_file progress_file(size_t index, const txm_input *input, double seconds, double megapixels)
 {
     return (txm_batch_file){.index = index, .input = input, .cost = {megapixels, 0, seconds}};
 }
 
-START_TEST(test_progress)
+TEST(test_progress)
 {
     txm_progress p;
     const txm_input input = {.path = "a"};
@@ -292,15 +280,4 @@ START_TEST(test_progress)
     txm_progress_done(&p, &a);
     txm_progress_end(&p);
     ck_assert_str_eq(released(), "");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("tools");
-    TCase *t = add_case(suite, "tools");
-    add_tests(t, test_exit_codes, test_exit_texts, test_json_text, test_json_bad_utf8, test_json_escapes,
-              test_json_numbers, test_json_error, test_formats, test_messages, test_long_message, test_last_line,
-              test_progress);
-    return run_suite(suite);
 }

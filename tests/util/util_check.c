@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "util_tx.h"
+
 TCase *add_case(Suite *suite, const char *name)
 {
     TCase *tcase = tcase_create(name);
@@ -18,7 +20,7 @@ void add_test_list(TCase *tcase, const TTest *const *tests)
         tcase_add_test(tcase, *tests);
 }
 
-static int run(SRunner *runner)
+static int run_old(SRunner *runner)
 {
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
@@ -28,7 +30,7 @@ static int run(SRunner *runner)
 
 int run_suite(Suite *suite)
 {
-    return run(srunner_create(suite));
+    return run_old(srunner_create(suite));
 }
 
 int run_suite_in_one_process(Suite *suite)
@@ -37,7 +39,71 @@ int run_suite_in_one_process(Suite *suite)
     alarm(seconds ? (unsigned)atoi(seconds) : 300);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
-    return run(runner);
+    return run_old(runner);
+}
+
+enum { TESTS_MAX = 256 };
+static struct registered {
+    const TTest *test;
+    int (*count)(void);
+    int signal;
+} tests[TESTS_MAX];
+static size_t test_count;
+static void (*before_each)(void), (*after_each)(void);
+
+void register_test(const TTest *test, int (*count)(void), int signal)
+{
+    if (test_count == TESTS_MAX)
+        abort();
+    tests[test_count++] = (struct registered){test, count, signal};
+}
+
+void register_fixture(void (*before)(void), void (*after)(void))
+{
+    before_each = before;
+    after_each = after;
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct registered *x = a, *y = b;
+    return x->test->line - y->test->line;
+}
+
+static int run(enum fork_status how)
+{
+    Suite *suite = suite_create(tests[0].test->file);
+    TCase *all = tcase_create("all");
+    suite_add_tcase(suite, all);
+    tcase_add_checked_fixture(all, before_each, after_each);
+    qsort(tests, test_count, sizeof *tests, by_line); /* a compiler may put constructors in another order */
+    for (size_t i = 0; i < test_count; i++)
+        _tcase_add_test(all, tests[i].test, tests[i].signal, 0, 0, tests[i].count());
+    temp_file(""); /* the folder belongs to this process and not to a test's */
+    SRunner *runner = srunner_create(suite);
+    if (how == CK_NOFORK)
+        srunner_set_fork_status(runner, how);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int run_tests(void)
+{
+    return run(CK_FORK);
+}
+
+int run_tests_in_one_process(void)
+{
+    const char *seconds = getenv("CK_DEFAULT_TIMEOUT");
+    alarm(seconds ? (unsigned)atoi(seconds) : 300);
+    return run(CK_NOFORK);
+}
+
+int main(void)
+{
+    return run_tests();
 }
 
 bool thorough(void)

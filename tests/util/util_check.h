@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The main function of a test program: a suite of cases with their tests, run once. */
+ * Test programs: functions that register themselves as tests. */
 #ifndef TESTS_UTIL_CHECK_H
 #define TESTS_UTIL_CHECK_H
 #include <check.h>
@@ -16,6 +16,38 @@ int run_suite(Suite *suite);
 /* The same without a process for each test: tests share what is started once, such as OpenImageIO's worker processes,
  * which take longer to start than most tests. The time limit of a test is the program's. */
 int run_suite_in_one_process(Suite *suite);
+
+/* A test registers itself. main, which the library of the tests has, runs a program's tests in the order of its file.
+ */
+#define TEST(name) TEST_RAISING(name, 1, 0)
+/* Runs `count` times, with `_i` from 0; not at all if `count` is 0. It is computed right before. */
+#define TESTS(name, count) TEST_RAISING(name, count, 0)
+/* The same for a test that has to end by that signal. */
+#define TEST_RAISING(name, count, signal)                                                                              \
+    static void name(int _i);                                                                                          \
+    static int name##_count(void)                                                                                      \
+    {                                                                                                                  \
+        return (int)(count);                                                                                           \
+    }                                                                                                                  \
+    __attribute__((constructor)) static void name##_registers(void)                                                    \
+    {                                                                                                                  \
+        static const TTest test = {#name, name, __FILE__, __LINE__};                                                   \
+        register_test(&test, name##_count, signal);                                                                    \
+    }                                                                                                                  \
+    static void name(int _i __attribute__((unused)))
+void register_test(const TTest *test, int (*count)(void), int signal);
+/* These are called before and after each test of the program. */
+#define FIXTURE(before, after)                                                                                         \
+    __attribute__((constructor)) static void before##_registers(void)                                                  \
+    {                                                                                                                  \
+        register_fixture(before, after);                                                                               \
+    }
+void register_fixture(void (*before)(void), void (*after)(void));
+/* For a program whose main prepares something: runs its tests and returns the exit code. */
+int run_tests(void);
+/* The same without a process for each test: tests share what is started once, such as OpenImageIO's worker processes,
+ * which take longer to start than most tests. The time limit of a test is the program's. */
+int run_tests_in_one_process(void);
 
 /* `make check-all` sets TXM_THOROUGH: tests try every case. Otherwise they try some of many cases of one kind. */
 bool thorough(void);

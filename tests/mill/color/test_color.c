@@ -3,7 +3,6 @@
  * Configs: what the name of a tx file depends on (matrix text, roles, classes), for the built-in config and for the one
  * with which the golden files were made.
  */
-#include <check.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +41,7 @@ static txm_color_config *load_nth(int i)
     return load(i == 0 ? NULL : testdata("golden/config.ocio"), NULL);
 }
 
-START_TEST(matrix_text_is_blenders)
+TESTS(matrix_text_is_blenders, 2)
 {
     txm_color_config *config = load_nth(_i);
     float matrix[12];
@@ -54,9 +53,8 @@ START_TEST(matrix_text_is_blenders)
     ck_assert_str_eq(txm_color_working_interop_id(config), "lin_rec709_scene");
     txm_color_free(&config);
 }
-END_TEST
 
-START_TEST(roles_and_names)
+TESTS(roles_and_names, 2)
 {
     txm_color_config *config = load_nth(_i);
     ck_assert_str_eq(txm_color_role(config, "scene_linear"), "Linear Rec.709");
@@ -80,10 +78,9 @@ START_TEST(roles_and_names)
     txm_color_free(&config);
     txm_color_free(NULL);
 }
-END_TEST
 
 /* Rows of the golden manifest whose space the config has must be detected as Blender did. */
-START_TEST(golden_classes)
+TESTS(golden_classes, 2)
 {
     txm_color_config *config = load_nth(_i);
     FILE *f = fopen(testdata("golden/manifest.tsv"), "r");
@@ -105,9 +102,8 @@ START_TEST(golden_classes)
     ck_assert_int_ge(rows, 60);
     txm_color_free(&config);
 }
-END_TEST
 
-START_TEST(default_roles_are_classed)
+TESTS(default_roles_are_classed, 2)
 {
     txm_color_config *config = load_nth(_i);
     const txm_color_space *byte = NULL, *again = NULL, *linear = NULL, *data = NULL;
@@ -122,7 +118,6 @@ START_TEST(default_roles_are_classed)
     ck_assert_str_eq(txm_color_space_name(data), "Non-Color");
     txm_color_free(&config);
 }
-END_TEST
 
 /* Writes the built-in config's text to a file, so that OpenColorIO loads it; the built-in config itself uses what the
  * build recorded. */
@@ -156,7 +151,7 @@ static void same_name(const txm_color_config *a, const txm_color_config *b, cons
     ck_assert_int_eq(txm_color_is_data(a, name), txm_color_is_data(b, name));
 }
 
-START_TEST(known_as_loaded)
+TEST(known_as_loaded)
 {
     static const char *const roles[] = {
         "aces_interchange", "cie_xyz_d65_interchange", "color_picking", "data",         "default",
@@ -202,10 +197,9 @@ START_TEST(known_as_loaded)
     txm_color_free(&known);
     txm_color_free(&loaded);
 }
-END_TEST
 
 /* If the working space is the config's own, under any of its names, nothing changes; another one is converted to. */
-START_TEST(working_spaces)
+TEST(working_spaces)
 {
     txm_color_config *own = load(NULL, "lin_rec709_scene"), *other = load(NULL, "ACEScg");
     const txm_color_space *space = NULL;
@@ -218,17 +212,4 @@ START_TEST(working_spaces)
     ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_CLASS_OTHER);
     txm_color_free(&own);
     txm_color_free(&other);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *s = suite_create("color");
-    TCase *tc = add_case(s, "config");
-    tcase_add_loop_test(tc, matrix_text_is_blenders, 0, 2);
-    tcase_add_loop_test(tc, roles_and_names, 0, 2);
-    tcase_add_loop_test(tc, golden_classes, 0, 2);
-    tcase_add_loop_test(tc, default_roles_are_classed, 0, 2);
-    add_tests(tc, known_as_loaded, working_spaces);
-    return run_suite(s);
 }

@@ -3,7 +3,6 @@
  * Configs from files and the environment: where they are found, how newer, incomplete and hostile ones are treated, and
  * the messages about them.
  */
-#include <check.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,6 +34,7 @@ static void teardown(void)
     snprintf(command, sizeof command, "rm -rf %s", folder);
     ck_assert_int_eq(system(command), 0);
 }
+FIXTURE(setup, teardown)
 
 static const char *in_folder(const char *name)
 {
@@ -113,7 +113,7 @@ static void store(const char *path, const char *text, size_t bytes)
     ck_assert(f && fwrite(text, 1, bytes, f) == bytes && fclose(f) == 0);
 }
 
-START_TEST(environment_names_the_config)
+TEST(environment_names_the_config)
 {
     txm_color_config *config = NULL;
     txm_color_options ignore = {.struct_size = sizeof(txm_color_options), .ignore_environment = true},
@@ -160,10 +160,9 @@ START_TEST(environment_names_the_config)
     ck_assert_int_eq(txm_color_load(&option, &config, NULL), TXM_OK);
     txm_color_free(&config);
 }
-END_TEST
 
 /* What official Blender 5.3.0 made of each. */
-START_TEST(projects_name_configs)
+TEST(projects_name_configs)
 {
     static const struct {
         const char *toml, *name; /* of the config; NULL: the built-in one */
@@ -272,9 +271,8 @@ START_TEST(projects_name_configs)
     free(path);
     free(below);
 }
-END_TEST
 
-START_TEST(what_is_no_config_is_refused)
+TEST(what_is_no_config_is_refused)
 {
     says(refused(in_folder("missing.ocio"), TXM_STATUS_CONFIG), "No such file");
     says(refused("", TXM_STATUS_CONFIG), "No such file");
@@ -290,9 +288,8 @@ START_TEST(what_is_no_config_is_refused)
     ck_assert_int_eq(mkfifo(in_folder("pipe.ocio"), 0600), 0);
     says(refused(in_folder("pipe.ocio"), TXM_STATUS_CONFIG), "not a regular file");
 }
-END_TEST
 
-START_TEST(archives_need_a_newer_library)
+TEST(archives_need_a_newer_library)
 {
     txm_color_options options = {.struct_size = sizeof(txm_color_options), .ocio_path = "ocio://no-such-config"};
     txm_color_config *config = NULL;
@@ -302,7 +299,6 @@ START_TEST(archives_need_a_newer_library)
     says(err.message, "ocio://no-such-config");
     says(refused(write_file("broken.ocioz", "PK"), TXM_STATUS_CONFIG), "broken.ocioz");
 }
-END_TEST
 
 /* ---- hostile YAML -------------------------------------------------------------------------------------------- */
 
@@ -312,7 +308,7 @@ static txm_status scan(const char *text, txm_error *err)
     return txm_config_scan_text(text, strlen(text), &found, err);
 }
 
-START_TEST(scan_finds_the_version)
+TEST(scan_finds_the_version)
 {
     txm_config_scan found = {0};
     const char text[] = "# ocio_profile_version: 9\nroles: {ocio_profile_version: 8}\nname: ocio_profile_version\n"
@@ -323,9 +319,8 @@ START_TEST(scan_finds_the_version)
     ck_assert_int_eq(txm_config_scan_text("a: b", 4, &found, NULL), TXM_OK);
     ck_assert_uint_eq(found.major, 0);
 }
-END_TEST
 
-START_TEST(versions_are_read)
+TEST(versions_are_read)
 {
     unsigned major = 7, minor = 7;
     ck_assert(txm_config_parse_version("2", &major, &minor) && major == 2 && minor == 0);
@@ -334,9 +329,8 @@ START_TEST(versions_are_read)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         ck_assert_msg(!txm_config_parse_version(wrong[i], &major, &minor), "%s", wrong[i]);
 }
-END_TEST
 
-START_TEST(scan_bounds_depth_and_size)
+TEST(scan_bounds_depth_and_size)
 {
     static char text[3 * TXM_CONFIG_MAX_NODES];
     txm_error err = {0};
@@ -354,9 +348,8 @@ START_TEST(scan_bounds_depth_and_size)
     ck_assert_int_eq(scan(text, &err), TXM_STATUS_CONFIG);
     says(err.message, "more entries");
 }
-END_TEST
 
-START_TEST(scan_counts_what_aliases_stand_for)
+TEST(scan_counts_what_aliases_stand_for)
 {
     char text[4096] = "- &a0 [x, x, x, x, x, x, x, x, x, x]\n";
     txm_error err = {0};
@@ -381,12 +374,11 @@ START_TEST(scan_counts_what_aliases_stand_for)
     ck_assert_int_eq(scan("- &a x\n- &a [*a, *a]\n- *a\n", NULL), TXM_STATUS_CONFIG);
     ck_assert_int_eq(scan("- &a x\n- &a [y]\n- *a\n", NULL), TXM_OK);
 }
-END_TEST
 
 /* ---- configs from elsewhere ----------------------------------------------------------------------------------- */
 
 /* An old custom role: scene_linear to XYZ is diag(1/2, 1/4, 1/8), so the way back is diag(2, 4, 8). */
-START_TEST(xyz_role_gives_the_matrix)
+TEST(xyz_role_gives_the_matrix)
 {
     const char *path = write_file("xyz.ocio", "ocio_profile_version: 2\n"
                                               "roles: {default: lin, scene_linear: lin, XYZ: ciexyz}\n" TEXTURE_SPACES);
@@ -396,9 +388,8 @@ START_TEST(xyz_role_gives_the_matrix)
     ck_assert_str_eq(txm_color_config_version(config), "2.0");
     txm_color_free(&config);
 }
-END_TEST
 
-START_TEST(no_interchange_role_is_rec709)
+TEST(no_interchange_role_is_rec709)
 {
     const char *path = write_file("plain.ocio", "ocio_profile_version: 1\n"
                                                 "roles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES);
@@ -409,9 +400,8 @@ START_TEST(no_interchange_role_is_rec709)
                      "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04156_0_0.05563_-0.204_1.057_0");
     txm_color_free(&config);
 }
-END_TEST
 
-START_TEST(scene_linear_is_needed)
+TEST(scene_linear_is_needed)
 {
     says(refused(write_file("role.ocio", "ocio_profile_version: 2\nroles: {default: lin}\n" TEXTURE_SPACES),
                  TXM_STATUS_CONFIG),
@@ -421,10 +411,9 @@ START_TEST(scene_linear_is_needed)
                  TXM_STATUS_CONFIG),
          "scene_linear");
 }
-END_TEST
 
 /* Tables are searched beside the config; if one is missing, only its space is unavailable. */
-START_TEST(tables_beside_the_config)
+TEST(tables_beside_the_config)
 {
     const txm_color_space *space = NULL;
     txm_error err = {0};
@@ -450,10 +439,9 @@ START_TEST(tables_beside_the_config)
     says(err.message, "no-such.spi1d");
     txm_color_free(&config);
 }
-END_TEST
 
 /* A space that refers to itself is unavailable, with all that need it, but the process survives. */
-START_TEST(spaces_in_a_circle)
+TEST(spaces_in_a_circle)
 {
     static const struct {
         const char *name, *says;
@@ -516,10 +504,9 @@ START_TEST(spaces_in_a_circle)
     says(err.message, "\"self\" refers to itself");
     txm_color_free(&config);
 }
-END_TEST
 
 /* Each space uses the one before it twice, so OpenColorIO would build 2^60 transforms. */
-START_TEST(spaces_that_multiply)
+TEST(spaces_that_multiply)
 {
     static char text[60 * 300];
     size_t n = 0;
@@ -541,10 +528,9 @@ START_TEST(spaces_that_multiply)
     says(err.message, "more than 10000 transforms");
     txm_color_free(&config);
 }
-END_TEST
 
 /* A table that never ends, or never delivers a byte, is not opened. */
-START_TEST(tables_that_are_no_files)
+TEST(tables_that_are_no_files)
 {
     txm_color_config *config = load(write_file(
         "devices.ocio", "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES
@@ -564,10 +550,9 @@ START_TEST(tables_that_are_no_files)
     }
     txm_color_free(&config);
 }
-END_TEST
 
 /* A downloaded config may name any file of the user's as a table: what is in it is nobody's business. */
-START_TEST(tables_are_not_quoted)
+TEST(tables_are_not_quoted)
 {
     static const char *const names[] = {"cube", "spi1d", "spi3d", "csp", "3dl", "vf", "lut", "cc", "clf", "spimtx"};
     txm_bytes text = {0};
@@ -590,9 +575,8 @@ START_TEST(tables_are_not_quoted)
     txm_bytes_free(&text);
     says(refused(write_file("secret.ocio", "pass: *SECRET\n"), TXM_STATUS_CONFIG), "it has no ocio_profile_version");
 }
-END_TEST
 
-START_TEST(file_rules_that_match)
+TEST(file_rules_that_match)
 {
     const char *path = write_file(
         "rules.ocio", "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin, data: raw}\n"
@@ -613,7 +597,6 @@ START_TEST(file_rules_that_match)
     ck_assert_ptr_null(txm_color_file_rule(config, "wall_nor_gl.png"));
     txm_color_free(&config);
 }
-END_TEST
 
 /* ---- configs newer than OpenColorIO ----------------------------------------------------------------------------- */
 
@@ -628,7 +611,7 @@ static void check_unavailable(const txm_color_config *config, const char *name, 
     says(err.message, part);
 }
 
-START_TEST(newer_config_keeps_what_textures_need)
+TEST(newer_config_keeps_what_textures_need)
 {
     static const char *const order[] = {
         "sRGB - Display", "Display P3 HDR - Display", "ACES2065-1", "CIE XYZ-D65",  "ARRI LogC4",
@@ -655,9 +638,8 @@ START_TEST(newer_config_keeps_what_textures_need)
     txm_color_free(&config);
     txm_color_free(&builtin);
 }
-END_TEST
 
-START_TEST(newer_config_says_what_is_left_out)
+TEST(newer_config_says_what_is_left_out)
 {
     txm_color_config *config = load(testdata("color/newer-2.9.ocio"));
     const char *left_out = txm_color_config_left_out(config);
@@ -686,11 +668,10 @@ START_TEST(newer_config_says_what_is_left_out)
     ck_assert_int_eq(txm_color_entry_at(config, txm_color_count(config), &entry, NULL), TXM_STATUS_USAGE);
     txm_color_free(&config);
 }
-END_TEST
 
 /* Display-referred spaces need the default view transform. Without it they are unavailable; they are not converted in
  * some other way. */
-START_TEST(lost_default_view_is_not_replaced)
+TESTS(lost_default_view_is_not_replaced, 2)
 {
     /* This one is the default because it is named so, or because it is the first. */
     const char *named = _i ? "default_view_transform: future\n" : "";
@@ -714,9 +695,8 @@ START_TEST(lost_default_view_is_not_replaced)
     ck_assert_ptr_null(strstr(txm_color_config_left_out(config), "colour spaces"));
     txm_color_free(&config);
 }
-END_TEST
 
-START_TEST(newer_config_may_still_be_broken)
+TEST(newer_config_may_still_be_broken)
 {
     const char *message =
         refused(write_file("twice.ocio", "ocio_profile_version: 2.9\nroles: {default: a, scene_linear: a}\n"
@@ -733,10 +713,9 @@ START_TEST(newer_config_may_still_be_broken)
     refused(write_file("odd.ocio", "ocio_profile_version: 2.9\n"), TXM_STATUS_CONFIG);
     refused(write_file("odd.ocio", "[ocio_profile_version, 2.9]\n"), TXM_STATUS_CONFIG);
 }
-END_TEST
 
 /* Names of tx files and all pixels depend on these two roles. */
-START_TEST(roles_that_cannot_be_left_out)
+TEST(roles_that_cannot_be_left_out)
 {
     const char future[] = "  - !<ColorSpace> {name: future, to_scene_reference: !<FutureTransform> {}}\n";
     const char *message = refused(write_file("linear.ocio",
@@ -752,10 +731,9 @@ START_TEST(roles_that_cannot_be_left_out)
                       TXM_STATUS_CONFIG);
     says(message, "aces_interchange, which cannot be built");
 }
-END_TEST
 
 /* If another space has this interop id as its name or alias, that space keeps it. */
-START_TEST(interop_ids_do_not_clash)
+TEST(interop_ids_do_not_clash)
 {
     const char *path = write_file(
         "ids.ocio", "ocio_profile_version: 2.9\nroles: {default: a, scene_linear: a}\n"
@@ -769,11 +747,10 @@ START_TEST(interop_ids_do_not_clash)
     ck_assert_uint_eq(txm_color_count(config), 3);
     txm_color_free(&config);
 }
-END_TEST
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
 
-START_TEST(unknown_names_get_suggestions)
+TEST(unknown_names_get_suggestions)
 {
     static const struct {
         const char *typed, *near;
@@ -797,9 +774,8 @@ START_TEST(unknown_names_get_suggestions)
     }
     txm_color_free(&config);
 }
-END_TEST
 
-START_TEST(strange_names_are_just_unknown)
+TEST(strange_names_are_just_unknown)
 {
     txm_color_config *config = load(NULL);
     const txm_color_space *space = NULL;
@@ -820,22 +796,4 @@ START_TEST(strange_names_are_just_unknown)
     ck_assert_ptr_null(space);
     free(endless);
     txm_color_free(&config);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *s = suite_create("color configs");
-    TCase *tc = add_case(s, "configs");
-    tcase_add_checked_fixture(tc, setup, teardown);
-    add_tests(tc, environment_names_the_config, projects_name_configs, what_is_no_config_is_refused,
-              archives_need_a_newer_library, scan_finds_the_version, versions_are_read, scan_bounds_depth_and_size,
-              scan_counts_what_aliases_stand_for, xyz_role_gives_the_matrix, no_interchange_role_is_rec709,
-              scene_linear_is_needed, tables_beside_the_config, spaces_in_a_circle, spaces_that_multiply,
-              tables_that_are_no_files, tables_are_not_quoted, file_rules_that_match,
-              newer_config_keeps_what_textures_need, newer_config_says_what_is_left_out);
-    tcase_add_loop_test(tc, lost_default_view_is_not_replaced, 0, 2);
-    add_tests(tc, newer_config_may_still_be_broken, roles_that_cannot_be_left_out, interop_ids_do_not_clash,
-              unknown_names_get_suggestions, strange_names_are_just_unknown);
-    return run_suite(s);
 }

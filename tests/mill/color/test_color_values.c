@@ -2,7 +2,6 @@
  *
  * Applying conversions: working spaces, extreme values, runs of any length, several threads at once.
  */
-#include <check.h>
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
@@ -50,7 +49,7 @@ static const struct {
 };
 enum { WORKING_SPACES = sizeof working_spaces / sizeof *working_spaces };
 
-START_TEST(working_space_is_scene_linear)
+TESTS(working_space_is_scene_linear, WORKING_SPACES)
 {
     txm_color_config *config = load(working_spaces[_i].name);
     float to_rgb[12];
@@ -73,9 +72,8 @@ START_TEST(working_space_is_scene_linear)
     ck_assert_str_eq(txm_color_role(config, "default_float"), "Linear Rec.709");
     txm_color_free(&config);
 }
-END_TEST
 
-START_TEST(working_space_may_be_an_alias)
+TEST(working_space_may_be_an_alias)
 {
     txm_color_config *config = load("lin_ap1_scene"), *by_name = load("ACEScg");
     ck_assert_str_eq(txm_color_role(config, "scene_linear"), "ACEScg");
@@ -83,10 +81,9 @@ START_TEST(working_space_may_be_an_alias)
     txm_color_free(&config);
     txm_color_free(&by_name);
 }
-END_TEST
 
 /* The sRGB curve counts as sRGB only over the primaries of the working space. */
-START_TEST(srgb_is_of_the_working_space)
+TEST(srgb_is_of_the_working_space)
 {
     txm_color_config *aces = load("ACEScg");
     ck_assert_int_eq(txm_color_space_class(find(aces, "sRGB")), TXM_COLOR_CLASS_OTHER);
@@ -99,10 +96,9 @@ START_TEST(srgb_is_of_the_working_space)
     ck_assert_int_eq(txm_color_space_class(find(rec709, "Gamma 2.2 Encoded Rec.709")), TXM_COLOR_CLASS_OTHER);
     txm_color_free(&rec709);
 }
-END_TEST
 
 /* Grey is grey in every space with the white of D65: 1 becomes 1. */
-START_TEST(white_stays_white)
+TESTS(white_stays_white, WORKING_SPACES)
 {
     static const char *const spaces[] = {"sRGB", "Display P3", "Rec.1886", "Rec.2020", "Linear Rec.709", "ACEScg"};
     txm_color_config *config = load(working_spaces[_i].name);
@@ -118,7 +114,6 @@ START_TEST(white_stays_white)
     }
     txm_color_free(&config);
 }
-END_TEST
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
@@ -140,7 +135,7 @@ static const char *const curves[] = {"sRGB Encoded AP1",
 enum { CURVES = sizeof curves / sizeof *curves };
 
 /* Small values of either sign become neither NaN nor huge, and the curve is continuous at 0. */
-START_TEST(subnormals_are_like_zero)
+TESTS(subnormals_are_like_zero, CURVES)
 {
     txm_color_config *config = load(NULL);
     const txm_color_space *space = find(config, curves[_i]);
@@ -156,11 +151,10 @@ START_TEST(subnormals_are_like_zero)
     }
     txm_color_free(&config);
 }
-END_TEST
 
 /* A NaN or infinity stays in its pixel, whose alpha may become NaN, as it does in Cycles. The neighbours get the same
  * bits as without it. */
-START_TEST(bad_pixels_do_not_spread)
+TESTS(bad_pixels_do_not_spread, CURVES)
 {
     txm_color_config *config = load(NULL);
     const txm_color_space *space = find(config, curves[_i]);
@@ -175,7 +169,6 @@ START_TEST(bad_pixels_do_not_spread)
     }
     txm_color_free(&config);
 }
-END_TEST
 
 static void fill(float *rgba, size_t count)
 {
@@ -187,7 +180,7 @@ static void fill(float *rgba, size_t count)
 }
 
 /* Converting a run gives the same as converting its pixels one by one, so bands of any height give the same file. */
-START_TEST(runs_are_as_single_pixels)
+TESTS(runs_are_as_single_pixels, CURVES)
 {
     enum { COUNT = 4099 };
     txm_color_config *config = load(NULL);
@@ -206,7 +199,6 @@ START_TEST(runs_are_as_single_pixels)
     free(single);
     txm_color_free(&config);
 }
-END_TEST
 
 /* ---- threads ------------------------------------------------------------------------------------------------- */
 
@@ -234,7 +226,7 @@ static void *work(void *p)
     return NULL;
 }
 
-START_TEST(threads_share_a_config)
+TEST(threads_share_a_config)
 {
     txm_color_config *config = load(NULL);
     worker *workers = calloc(THREADS, sizeof *workers);
@@ -254,18 +246,8 @@ START_TEST(threads_share_a_config)
     free(workers);
     txm_color_free(&config);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("color values");
-    TCase *tc = add_case(s, "values");
-    tcase_add_loop_test(tc, working_space_is_scene_linear, 0, WORKING_SPACES);
-    add_tests(tc, working_space_may_be_an_alias, srgb_is_of_the_working_space);
-    tcase_add_loop_test(tc, white_stays_white, 0, WORKING_SPACES);
-    tcase_add_loop_test(tc, subnormals_are_like_zero, 0, CURVES);
-    tcase_add_loop_test(tc, bad_pixels_do_not_spread, 0, CURVES);
-    tcase_add_loop_test(tc, runs_are_as_single_pixels, 0, CURVES);
-    add_tests(tc, threads_share_a_config);
-    return run_suite_in_one_process(s);
+    return run_tests_in_one_process();
 }

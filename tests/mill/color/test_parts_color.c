@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Parts of the room color: the matrix of names, a Blender in PATH, releases, Cycles' own sRGB, fingerprints. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +43,7 @@ static txm_status matrix_of(const char *role, const char *matrix, txm_color_conf
     return status;
 }
 
-START_TEST(matrices_come_from_interchange_roles)
+TEST(matrices_come_from_interchange_roles)
 {
     static const char rec709[] = "3.24_-1.537_-0.4985_0_-0.9693_1.876_0.04156_0_0.05564_-0.204_1.057_0";
     static const char halves[] = "0.5, 0, 0, 0, 0, 0.25, 0, 0, 0, 0, 0.125, 0, 0, 0, 0, 1";
@@ -81,10 +80,9 @@ START_TEST(matrices_come_from_interchange_roles)
     ck_assert_str_eq(lacking.matrix_texts[0], rec709);
     txm_ocio_free(&library.ocio);
 }
-END_TEST
 
 /* A context that must ignore the environment does not search PATH, and a config that was found is kept. */
-START_TEST(a_blender_in_path_lends_its_config)
+TEST(a_blender_in_path_lends_its_config)
 {
     char folder[] = "/tmp/txm-XXXXXX", text[4096];
     txm_ocio *first = NULL, *second = NULL;
@@ -111,9 +109,8 @@ START_TEST(a_blender_in_path_lends_its_config)
     txm_color_free(&alone);
     free(kept);
 }
-END_TEST
 
-START_TEST(versions_have_names_and_matrices)
+TEST(versions_have_names_and_matrices)
 {
     txm_blender b = TXM_BLENDER_NEWEST;
     ck_assert(txm_blender_parse("5.3", &b) && b == TXM_BLENDER_5_3);
@@ -143,9 +140,8 @@ START_TEST(versions_have_names_and_matrices)
     txm_color_config *none = NULL;
     ck_assert_int_eq(txm_color_load(&options, &none, &err), TXM_STATUS_USAGE);
 }
-END_TEST
 
-START_TEST(builtin_srgb_is_encoded_or_decoded)
+TEST(builtin_srgb_is_encoded_or_decoded)
 {
     txm_color_config c = {.blender = TXM_BLENDER_5_2, .srgb_interop_id = "srgb_rec709_scene"};
     txm_color_space space = {.name = txm_builtin_srgb_name};
@@ -190,7 +186,6 @@ START_TEST(builtin_srgb_is_encoded_or_decoded)
     txm_matrix_multiply(*rec709, (const float(*)[3])singular, out);
     ck_assert(out[0][0] == out[0][1]);
 }
-END_TEST
 
 /* ---- fingerprints ------------------------------------------------------------------------------------------------ */
 
@@ -200,7 +195,7 @@ static void step(char *digit)
     *digit = *digit == '0' ? '1' : *digit == 'A' ? '9' : (char)(*digit - 1);
 }
 
-START_TEST(fingerprints_follow_the_transform)
+TEST(fingerprints_follow_the_transform)
 {
     txm_color_config c = {.blender = TXM_BLENDER_5_2, .srgb_interop_id = "srgb_rec709_scene"};
     txm_color_space space = {.name = txm_builtin_srgb_name};
@@ -235,15 +230,4 @@ START_TEST(fingerprints_follow_the_transform)
     space = (txm_color_space){.name = "x", .color_class = TXM_COLOR_CLASS_SRGB};
     ck_assert(txm_color_fingerprint_fits(&space, "scene_linear_srgb"));
     ck_assert(!txm_color_fingerprint_fits(&space, "scene_linear"));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("parts of color");
-    TCase *t = add_case(suite, "parts");
-    tcase_set_timeout(t, 60);
-    add_tests(t, matrices_come_from_interchange_roles, a_blender_in_path_lends_its_config,
-              versions_have_names_and_matrices, builtin_srgb_is_encoded_or_decoded, fingerprints_follow_the_transform);
-    return run_suite(suite);
 }

@@ -3,7 +3,6 @@
  * The converter as a whole: the same bytes with any number of threads and any vector instructions, guesses that turn
  * out wrong, borders equal to gathered ones, failures that publish nothing.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +78,7 @@ static bool same_files(const char *a, const char *b)
 static const char *const reproduced[] = {"rgb8.png",  "rgba8.png", "rgb16.png", "half-rgba.exr", "float-rgb.exr",
                                          "photo.jpg", "gray8.png", "wide.png",  "narrow.png"};
 
-START_TEST(bytes_do_not_depend_on_threads_or_isa)
+TESTS(bytes_do_not_depend_on_threads_or_isa, sizeof reproduced / sizeof *reproduced)
 {
     char source[1024], *first = in_base("first.tx"), *again = in_base("again.tx");
     static const char *const isas[] = {NULL, "scalar", "avx2", "avx512", "neon"};
@@ -100,10 +99,9 @@ START_TEST(bytes_do_not_depend_on_threads_or_isa)
             txm_context_free(&context);
         }
 }
-END_TEST
 
 /* Blocks hashed in pairs give the same as blocks hashed one by one. 700 rows are a pair and a remainder. */
-START_TEST(pairs_of_blocks_hash_alike)
+TESTS(pairs_of_blocks_hash_alike, 4)
 {
     enum { W = 37, H = 700 };
     static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_U16, TXM_TYPE_HALF, TXM_TYPE_FLOAT};
@@ -133,7 +131,6 @@ START_TEST(pairs_of_blocks_hash_alike)
     ck_assert_str_eq(one, two);
     free(pixels);
 }
-END_TEST
 
 /* ---- guesses ---------------------------------------------------------------------------------------------------- */
 
@@ -181,7 +178,7 @@ static const struct {
     {"grey but for the last pixel", grey_but_one, true, 4, 150, 300, false},
 };
 
-START_TEST(guesses_end_right)
+TESTS(guesses_end_right, sizeof guesses / sizeof *guesses)
 {
     char *source = write_pnm("guess.ppm", 3, 150, 300, guesses[_i].value), *out = in_base("guess.tx");
     txm_context *context = context_with(3, NULL);
@@ -219,7 +216,6 @@ START_TEST(guesses_end_right)
     txm_tx_close(&tx);
     txm_context_free(&context);
 }
-END_TEST
 
 /* ---- zeros of both signs ---------------------------------------------------------------------------------------- */
 
@@ -254,7 +250,7 @@ static bool same_bits(float a, float b)
 }
 
 /* Blender makes a constant image from the last pixel, and keeps the signs of zeros in an image that is not constant. */
-START_TEST(zeros_keep_their_signs)
+TESTS(zeros_keep_their_signs, 2)
 {
     const float last = _i ? 0.5f : -0.0f;
     char *source = write_zeros("zeros.pfm", last), *out = in_base("zeros.tx");
@@ -291,7 +287,6 @@ START_TEST(zeros_keep_their_signs)
     txm_tx_close(&tx);
     txm_context_free(&context);
 }
-END_TEST
 
 /* ---- borders ----------------------------------------------------------------------------------------------------- */
 
@@ -299,7 +294,7 @@ static const uint32_t border_sizes[][2] = {{2, 2},    {1, 500}, {500, 3},   {65,
                                            {63, 129}, {64, 65}, {130, 130}, {300, 200}};
 
 /* Every padded tile of a file with a section equals the one gathered from a file without a section. */
-START_TEST(borders_in_flight_equal_gathering)
+TESTS(borders_in_flight_equal_gathering, sizeof border_sizes / sizeof *border_sizes)
 {
     uint32_t w = border_sizes[_i][0], h = border_sizes[_i][1];
     char *source = write_pnm("border.ppm", 3, w, h, ramp), *with = in_base("with.tx"), *without = in_base("without.tx");
@@ -342,7 +337,6 @@ START_TEST(borders_in_flight_equal_gathering)
     txm_tx_close(&b);
     txm_context_free(&context);
 }
-END_TEST
 
 /* ---- failures --------------------------------------------------------------------------------------------------- */
 
@@ -357,7 +351,7 @@ static int entries_of(const char *folder)
     return n;
 }
 
-START_TEST(a_truncated_source_publishes_nothing)
+TEST(a_truncated_source_publishes_nothing)
 {
     char command[2400], *dir = in_base("cut"), *cut = in_base("cut/photo.jpg");
     snprintf(command, sizeof command, "mkdir -p '%s/blender_tx' && head -c 4000 '%s/golden/photo.jpg' > '%s'", dir,
@@ -374,7 +368,6 @@ START_TEST(a_truncated_source_publishes_nothing)
     ck_assert_int_eq(entries_of(in_base("cut/blender_tx")), 0);
     txm_context_free(&context);
 }
-END_TEST
 
 /* Changes the file while it is being read. */
 typedef struct meddling {
@@ -397,7 +390,7 @@ static void meddle(void *user, uint32_t rows_done, uint32_t rows)
     ck_assert_int_eq(system(command), 0);
 }
 
-START_TEST(a_source_that_changes_publishes_nothing)
+TESTS(a_source_that_changes_publishes_nothing, 4)
 {
     char *source = write_pnm("changing.ppm", 3, 300, 200, ramp);
     meddling m = {.path = source, .how = _i};
@@ -414,7 +407,6 @@ START_TEST(a_source_that_changes_publishes_nothing)
     ck_assert_int_le(entries_of(in_base("blender_tx")), 0);
     txm_context_free(&context);
 }
-END_TEST
 
 static void stop_early(void *user, uint32_t rows_done, uint32_t rows)
 {
@@ -422,7 +414,7 @@ static void stop_early(void *user, uint32_t rows_done, uint32_t rows)
     *(volatile int *)user = 1;
 }
 
-START_TEST(cancelling_leaves_nothing)
+TEST(cancelling_leaves_nothing)
 {
     char *source = write_pnm("big.ppm", 3, 700, 900, ramp);
     volatile int cancel = 0;
@@ -440,10 +432,9 @@ START_TEST(cancelling_leaves_nothing)
     ck_assert_int_le(entries_of(in_base("blender_tx")), 0);
     txm_context_free(&context);
 }
-END_TEST
 
 /* Bands are smaller than a block of the digest, as high as one, and higher; the last block is short. */
-START_TEST(the_digest_does_not_depend_on_tiles)
+TEST(the_digest_does_not_depend_on_tiles)
 {
     const char *image = write_pnm("blocks.ppm", 3, 24, 5 * TXM_HASH_BLOCK_ROWS + 77, ramp);
     static const uint32_t tiles[] = {16, 64, 128, 256, 512};
@@ -466,10 +457,9 @@ START_TEST(the_digest_does_not_depend_on_tiles)
         txm_context_free(&context);
     }
 }
-END_TEST
 
 /* A file that is up to date is compared with the settings that were chosen, and with no others. */
-START_TEST(other_settings_are_told)
+TEST(other_settings_are_told)
 {
     const char *image = write_pnm("otherwise.ppm", 3, 100, 80, ramp);
     txm_context *context = context_with(1, NULL);
@@ -499,9 +489,8 @@ START_TEST(other_settings_are_told)
     }
     txm_context_free(&context);
 }
-END_TEST
 
-START_TEST(odd_settings_are_refused)
+TEST(odd_settings_are_refused)
 {
     char *source = write_pnm("small.ppm", 3, 4, 4, ramp), *out = in_base("small.tx");
     txm_context *context = context_with(1, NULL);
@@ -524,9 +513,8 @@ START_TEST(odd_settings_are_refused)
     ck_assert_int_ne(access(out, F_OK), 0);
     txm_context_free(&context);
 }
-END_TEST
 
-START_TEST(a_missing_device_is_an_error)
+TEST(a_missing_device_is_an_error)
 {
     txm_context *context = NULL;
     txm_error err = {0};
@@ -535,9 +523,8 @@ START_TEST(a_missing_device_is_an_error)
     ck_assert_int_eq(txm_context_new(&options, &context, &err), TXM_STATUS_DEVICE);
     ck_assert_ptr_null(context);
 }
-END_TEST
 
-START_TEST(memory_bound_is_obeyed_or_refused)
+TEST(memory_bound_is_obeyed_or_refused)
 {
     char *source = write_pnm("wide.ppm", 3, 3000, 100, ramp), *out = in_base("wide.tx");
     txm_error err = {0};
@@ -555,25 +542,13 @@ START_TEST(memory_bound_is_obeyed_or_refused)
         txm_context_free(&context);
     }
 }
-END_TEST
 
 int main(void)
 {
     char command[1200];
     if (!mkdtemp(base))
         return 1;
-    Suite *suite = suite_create("convert");
-    TCase *t = add_case(suite, "convert");
-    tcase_add_loop_test(t, bytes_do_not_depend_on_threads_or_isa, 0, sizeof reproduced / sizeof *reproduced);
-    tcase_add_loop_test(t, pairs_of_blocks_hash_alike, 0, 4);
-    tcase_add_loop_test(t, zeros_keep_their_signs, 0, 2);
-    tcase_add_loop_test(t, guesses_end_right, 0, sizeof guesses / sizeof *guesses);
-    tcase_add_loop_test(t, borders_in_flight_equal_gathering, 0, sizeof border_sizes / sizeof *border_sizes);
-    add_tests(t, a_truncated_source_publishes_nothing);
-    tcase_add_loop_test(t, a_source_that_changes_publishes_nothing, 0, 4);
-    add_tests(t, cancelling_leaves_nothing, other_settings_are_told, the_digest_does_not_depend_on_tiles,
-              odd_settings_are_refused, a_missing_device_is_an_error, memory_bound_is_obeyed_or_refused);
-    int failed = run_suite_in_one_process(suite);
+    int failed = run_tests_in_one_process();
     snprintf(command, sizeof command, "rm -rf '%s'", base);
     if (system(command))
         printf("note %s was not removed\n", base);

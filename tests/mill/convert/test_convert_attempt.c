@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One attempt at a conversion, the stage that a device takes over, and the list of devices. The device is the runtime
  * on the CPU (tests/device/gpu_runtime.c). */
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -103,7 +102,7 @@ static void write_image_file(int color_type, const void *rows)
     batch_png_of("image.png", W, H, color_type, 8, rows);
 }
 
-START_TEST(the_file_is_whole_and_not_yet_visible)
+TEST(the_file_is_whole_and_not_yet_visible)
 {
     write_image_file(2, NULL);
     request *r = ask("image.png", "cpu", 2, 0);
@@ -128,9 +127,8 @@ START_TEST(the_file_is_whole_and_not_yet_visible)
     ck_assert_uint_eq(files_here(), 2);
     batch_leave();
 }
-END_TEST
 
-START_TEST(without_borders_there_is_no_section)
+TEST(without_borders_there_is_no_section)
 {
     write_image_file(2, NULL);
     request *r = ask("image.png", "cpu", 1, 0);
@@ -141,10 +139,9 @@ START_TEST(without_borders_there_is_no_section)
     ck_assert_uint_eq(files_here(), 1);
     batch_leave();
 }
-END_TEST
 
 /* The image is grey up to its last row. */
-START_TEST(a_wrong_guess_leaves_nothing_behind)
+TEST(a_wrong_guess_leaves_nothing_behind)
 {
     static uint8_t rows[W * H * 3];
     for (size_t i = 0; i < sizeof rows; i++)
@@ -169,9 +166,8 @@ START_TEST(a_wrong_guess_leaves_nothing_behind)
     done(r);
     batch_leave();
 }
-END_TEST
 
-START_TEST(one_colour_is_summed_up)
+TEST(one_colour_is_summed_up)
 {
     static uint8_t rows[W * H * 3];
     memset(rows, 51, sizeof rows);
@@ -185,10 +181,9 @@ START_TEST(one_colour_is_summed_up)
     done(r);
     batch_leave();
 }
-END_TEST
 
 /* Level 0 of a limited file is the level of the whole one, to the bit; levels, digest and average are of that. */
-START_TEST(a_limit_halves_the_image)
+TESTS(a_limit_halves_the_image, 4)
 {
     static const uint32_t limits[] = {149, 74, 36, 16};
     const uint32_t level = (uint32_t)_i + 1;
@@ -224,9 +219,8 @@ START_TEST(a_limit_halves_the_image)
     done(r);
     batch_leave();
 }
-END_TEST
 
-START_TEST(failures_leave_nothing_behind)
+TEST(failures_leave_nothing_behind)
 {
     write_image_file(2, NULL);
     request *r = ask("image.png", "cpu", 2, 100);
@@ -259,7 +253,6 @@ START_TEST(failures_leave_nothing_behind)
     ck_assert_uint_eq(files_here(), 1);
     batch_leave();
 }
-END_TEST
 
 /* Repeats the attempt many times. The source is an EXR file, because libtiff leaks when it fails. */
 static txm_status attempt_again(void *user)
@@ -272,7 +265,7 @@ static txm_status attempt_again(void *user)
     return status;
 }
 
-START_TEST(an_attempt_may_find_no_memory)
+TEST(an_attempt_may_find_no_memory)
 {
     made_image image = make_image(70, 70, 4, TXM_TYPE_HALF, 32, (txm_compression){TXM_CODEC_ZIP, 1}, MADE_NOISE);
     batch_enter();
@@ -286,12 +279,11 @@ START_TEST(an_attempt_may_find_no_memory)
     free_image(&image);
     batch_leave();
 }
-END_TEST
 
 /* ---- a device ---------------------------------------------------------------------------------------------------- */
 
 /* A device must give the CPU's bits. What is stored as half, as after a conversion to ACEScg, stays on the CPU. */
-START_TEST(a_device_makes_the_same_file)
+TESTS(a_device_makes_the_same_file, 4)
 {
     static const int color_types[] = {0, 2, 4, 6};
     static const char *const spaces[] = {"sRGB", "ACEScg", "sRGB"};
@@ -319,7 +311,6 @@ START_TEST(a_device_makes_the_same_file)
         batch_leave();
     }
 }
-END_TEST
 
 /* The stage under test, between rows that the test pushes and the later stages. */
 typedef struct staged {
@@ -454,7 +445,7 @@ static bool strike_stage(staged *s)
     return failed;
 }
 
-START_TEST(rows_become_tiles_digest_and_statistics)
+TEST(rows_become_tiles_digest_and_statistics)
 {
     staged *s = set_stage();
     const txm_tx_summary summary = made_summary();
@@ -487,9 +478,8 @@ START_TEST(rows_become_tiles_digest_and_statistics)
     txm_pixel_hash_free(&hash);
     ck_assert(!strike_stage(s));
 }
-END_TEST
 
-START_TEST(conformed_bands_are_copied)
+TEST(conformed_bands_are_copied)
 {
     staged *s = set_stage();
     ck_assert_int_eq(open_stage(s, NULL), TXM_OK);
@@ -506,10 +496,9 @@ START_TEST(conformed_bands_are_copied)
     ck_assert(s->stats.sum[0] == 0 && calls.released == calls.submitted); /* statistics were taken before */
     ck_assert(!strike_stage(s));
 }
-END_TEST
 
 /* Whatever fails on the device, the job's error is DEVICE. It may be used again only if it lacked memory. */
-START_TEST(a_device_that_fails_ends_the_attempt)
+TEST(a_device_that_fails_ends_the_attempt)
 {
     static const txm_status statuses[] = {TXM_STATUS_DEVICE, TXM_STATUS_NO_MEMORY};
     for (int i = 0; i < 2; i++)
@@ -527,9 +516,8 @@ START_TEST(a_device_that_fails_ends_the_attempt)
             ck_assert_int_eq(strike_stage(s), statuses[i] == TXM_STATUS_DEVICE);
         }
 }
-END_TEST
 
-START_TEST(a_device_that_cannot_open_changes_nothing)
+TEST(a_device_that_cannot_open_changes_nothing)
 {
     staged *s = set_stage();
     txm_error err = {0};
@@ -540,11 +528,10 @@ START_TEST(a_device_that_cannot_open_changes_nothing)
     ck_assert_int_eq(s->job.error.status, TXM_OK);
     strike_stage(s);
 }
-END_TEST
 
 /* ---- what there is ----------------------------------------------------------------------------------------------- */
 
-START_TEST(the_cpu_is_described)
+TEST(the_cpu_is_described)
 {
     txm_cpu_info cpu;
     bool listed = false;
@@ -556,9 +543,8 @@ START_TEST(the_cpu_is_described)
         listed |= !strcmp(cpu.isas[n], cpu.isa);
     ck_assert(listed && n < TXM_MAX_ISAS);
 }
-END_TEST
 
-START_TEST(devices_are_listed_by_their_labels)
+TEST(devices_are_listed_by_their_labels)
 {
     txm_device_info *list;
     size_t count;
@@ -580,24 +566,11 @@ START_TEST(devices_are_listed_by_their_labels)
     ck_assert(!list && !count && *err.message);
     unsetenv("TXM_FAKE_DEVICES");
 }
-END_TEST
 
 int main(void)
 {
     char folder[1024];
     snprintf(folder, sizeof folder, "%s/tests/gpu", getenv("TXM_BUILD"));
     setenv("TXMILL_PLUGINS", folder, 1);
-    Suite *suite = suite_create("an attempt at a conversion");
-    TCase *device = add_case(suite, "device");
-    temp_file("");
-    add_tests(add_case(suite, "attempt"), the_file_is_whole_and_not_yet_visible, without_borders_there_is_no_section,
-              a_wrong_guess_leaves_nothing_behind, one_colour_is_summed_up, failures_leave_nothing_behind,
-              an_attempt_may_find_no_memory);
-    TCase *limited = add_case(suite, "limit");
-    tcase_add_loop_test(limited, a_limit_halves_the_image, 0, 4);
-    tcase_add_loop_test(device, a_device_makes_the_same_file, 0, 4);
-    add_tests(device, rows_become_tiles_digest_and_statistics, conformed_bands_are_copied,
-              a_device_that_fails_ends_the_attempt, a_device_that_cannot_open_changes_nothing);
-    add_tests(add_case(suite, "devices"), the_cpu_is_described, devices_are_listed_by_their_labels);
-    return run_suite(suite);
+    return run_tests();
 }

@@ -7,7 +7,6 @@
  * files are available ($TXM_GOLDEN_TX, $TXM_REAL_TX), otherwise by their means. testdata/releases has images whose
  * pixels differ between releases of Blender, with the files that each release made of them.
  */
-#include <check.h>
 #include <math.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -358,20 +357,18 @@ static void compare_row(set *t, const row *m)
     txm_context_free(&context);
 }
 
-START_TEST(golden_row)
+TESTS(golden_row, golden.manifest_rows)
 {
     compare_row(&golden, &golden.manifest[_i]);
 }
-END_TEST
 
-START_TEST(real_row)
+TESTS(real_row, real.manifest_rows)
 {
     compare_row(&real, &real.manifest[_i]);
 }
-END_TEST
 
 /* Every row of the tables was used. */
-START_TEST(parity_over_the_sets)
+TEST(parity_over_the_sets)
 {
     const set *sets[] = {&golden, &real};
     for (int i = 0; i < 2; i++) {
@@ -383,7 +380,6 @@ START_TEST(parity_over_the_sets)
     if (same_ocio(&golden))
         ck_assert_uint_eq(golden.different, 0);
 }
-END_TEST
 
 /* ---- releases ------------------------------------------------------------------------------------------------- */
 
@@ -457,7 +453,7 @@ static void compare_release(const row *m, int release)
     txm_result_clear(&result);
 }
 
-START_TEST(releases_make_their_own_pixels)
+TESTS(releases_make_their_own_pixels, by_release_rows)
 {
     for (int release = 0; release < 2; release++) {
         const txm_color_config *config = txm_context_color(release_contexts[release]);
@@ -469,7 +465,6 @@ START_TEST(releases_make_their_own_pixels)
             printf("skip %s (only Blender's own config can build %s)\n", by_release[_i].field[IMAGE], space);
     }
 }
-END_TEST
 
 static void load_releases(void)
 {
@@ -511,13 +506,7 @@ int main(void)
     load_set(&golden, "TXM_GOLDEN_TX");
     load_set(&real, "TXM_REAL_TX");
     load_releases();
-    Suite *suite = suite_create("golden");
-    TCase *rows = add_case(suite, "rows"), *sets = add_case(suite, "sets");
-    tcase_add_loop_test(rows, golden_row, 0, golden.manifest_rows);
-    tcase_add_loop_test(rows, real_row, 0, real.manifest_rows);
-    tcase_add_loop_test(rows, releases_make_their_own_pixels, 0, by_release_rows);
-    add_tests(sets, parity_over_the_sets);
-    int failed = run_suite_in_one_process(suite);
+    int failed = run_tests_in_one_process();
     for (int i = 0; i < 2; i++)
         txm_context_free(&release_contexts[i]);
     snprintf(path, sizeof path, "rm -rf '%s'", base);

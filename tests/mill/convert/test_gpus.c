@@ -3,7 +3,6 @@
  * Which image goes to which device: words of --device, how `auto` uses measurements, places and memory of devices. The
  * device is the runtime on the CPU (tests/device/gpu_runtime.c).
  */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +46,7 @@ static txm_gpu_plan plan_of(uint32_t width, uint32_t height)
                           .rows = true};
 }
 
-START_TEST(words)
+TEST(words)
 {
     setenv("TXM_FAKE_DEVICES", "2", 1);
     ck_assert_ptr_null(gpus_new("cpu", 0, TXM_OK));
@@ -67,10 +66,9 @@ START_TEST(words)
     ck_assert_ptr_nonnull(strstr(why, "there is no CUDA device"));
     setenv("TXM_FAKE_DEVICES", "2", 1);
 }
-END_TEST
 
 /* Files are spread over devices. A device takes two at a time, and a device that failed gets none. */
-START_TEST(places)
+TEST(places)
 {
     setenv("TXM_FAKE_DEVICES", "2", 1);
     txm_gpus *g = gpus_new("cuda", 0, TXM_OK);
@@ -88,10 +86,9 @@ START_TEST(places)
         txm_gpus_return(&l[i], false);
     txm_gpus_free(&g);
 }
-END_TEST
 
 /* For any bound, a plan stays within it, and so do two files together. */
-START_TEST(memory)
+TEST(memory)
 {
     uint64_t device, pinned;
     txm_gpu_lease a, b;
@@ -128,7 +125,6 @@ START_TEST(memory)
     }
     ck_assert(without && most && fewer);
 }
-END_TEST
 
 /* Stores a measurement of this device: nanoseconds for each pixel on the device and on a thread of the CPU. */
 static void remember(const char *label, const char *driver, double start, double device_ns, double cpu_ns)
@@ -163,7 +159,7 @@ static void drop_cache(void)
 
 /* Without a measurement the CPU is used. With one, a device is not started for little work, and a slower one is not
  * used. */
-START_TEST(auto_goes_by_what_was_measured)
+TEST(auto_goes_by_what_was_measured)
 {
     txm_gpu_lease lease;
     const txm_gpu_plan small = plan_of(500, 500), plan = plan_of(2000, 2000);
@@ -193,10 +189,9 @@ START_TEST(auto_goes_by_what_was_measured)
     txm_gpus_free(&g);
     drop_cache();
 }
-END_TEST
 
 /* A device that replaced another one, or that is gone, is not mistaken for it. */
-START_TEST(auto_knows_devices_again)
+TEST(auto_knows_devices_again)
 {
     txm_gpu_lease lease;
     const txm_gpu_plan plan = plan_of(2000, 2000);
@@ -216,11 +211,10 @@ START_TEST(auto_knows_devices_again)
     setenv("TXM_FAKE_DEVICES", "1", 1);
     drop_cache();
 }
-END_TEST
 
 /* A measurement is read back as it was stored. Lines of a damaged file are ignored one by one, and the file can be
  * replaced. */
-START_TEST(rates)
+TEST(rates)
 {
     txm_gpu_rates r = {.label = "cuda:0", .name = "a\tname"}, *read;
     txm_error err = {0};
@@ -255,15 +249,11 @@ START_TEST(rates)
     free(read);
     drop_cache();
 }
-END_TEST
 
 int main(void)
 {
     char folder[1024];
     snprintf(folder, sizeof folder, "%s/tests/gpu", getenv("TXM_BUILD"));
     setenv("TXMILL_PLUGINS", folder, 1);
-    Suite *suite = suite_create("gpus");
-    TCase *t = add_case(suite, "gpus");
-    add_tests(t, words, places, memory, auto_goes_by_what_was_measured, auto_knows_devices_again, rates);
-    return run_suite(suite);
+    return run_tests();
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Parts of the rooms convert and batch that otherwise are only reached through whole conversions. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,7 +48,7 @@ static spaces load_spaces(void)
 
 /* 5.2 multiplies by alpha in files of four channels; 5.3 in those of two and of five and more too. Only the levels of
  * channel-packed sRGB with alpha differ otherwise. */
-START_TEST(releases_differ_in_alpha)
+TEST(releases_differ_in_alpha)
 {
     static const txm_alpha alphas[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
                                        TXM_ALPHA_NONE, TXM_ALPHA_AUTO};
@@ -82,10 +81,9 @@ START_TEST(releases_differ_in_alpha)
                 }
     txm_color_free(&s.config);
 }
-END_TEST
 
 /* What a file records about its release, and what follows for 5.3. */
-START_TEST(releases_are_read_from_files)
+TEST(releases_are_read_from_files)
 {
     static const struct {
         const char *recorded, *requested;
@@ -114,10 +112,9 @@ START_TEST(releases_are_read_from_files)
         ck_assert_msg(strstr(why, cases[i].says), "%zu: %s", i, why);
     }
 }
-END_TEST
 
 /* Keys are equal if and only if the pixels are equal. */
-START_TEST(settings_keys_tell_pixels_apart)
+TEST(settings_keys_tell_pixels_apart)
 {
     enum { KEYS = 5 };
     char key[KEYS][TXM_KEY_HEX], other[TXM_KEY_HEX];
@@ -147,11 +144,10 @@ START_TEST(settings_keys_tell_pixels_apart)
     ck_assert_str_eq(other, key[0]);
     txm_color_free(&s.config);
 }
-END_TEST
 
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
 
-START_TEST(contents_are_told_by_sha256)
+TEST(contents_are_told_by_sha256)
 {
     char hex[TXM_CONTENT_HEX];
     txm_error err = {0};
@@ -165,9 +161,8 @@ START_TEST(contents_are_told_by_sha256)
     ck_assert_int_eq(txm_content_hash("abc", &cancel, hex, &err), TXM_STATUS_CANCELLED);
     batch_leave();
 }
-END_TEST
 
-START_TEST(names_against_classes)
+TEST(names_against_classes)
 {
     ck_assert_uint_eq(txm_lint_settings("wood_normal.png", "scene_linear_srgb", 64, 64), TXM_LINT_DATA_AS_COLOR);
     ck_assert_uint_eq(txm_lint_settings("wood_normal.png", "data", 64, 64), 0);
@@ -177,9 +172,8 @@ START_TEST(names_against_classes)
     ck_assert_str_eq(txm_lint_name(TXM_LINT_GREY), "grey-rgb");
     ck_assert_str_eq(txm_lint_name(TXM_LINT_END), "");
 }
-END_TEST
 
-START_TEST(output_appears_whole_or_not_at_all)
+TEST(output_appears_whole_or_not_at_all)
 {
     txm_out_file *f = NULL;
     txm_error err = {0};
@@ -202,15 +196,4 @@ START_TEST(output_appears_whole_or_not_at_all)
     free(text);
     ck_assert_uint_eq(batch_count(), 2);
     batch_leave();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("parts of convert and batch");
-    TCase *t = add_case(suite, "parts");
-    tcase_set_timeout(t, 60);
-    add_tests(t, releases_differ_in_alpha, releases_are_read_from_files, settings_keys_tell_pixels_apart,
-              contents_are_told_by_sha256, names_against_classes, output_appears_whole_or_not_at_all);
-    return run_suite(suite);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sections for finished files: the same bytes as a section made from the pixels in memory, for every size, with and
  * without threads; and what is refused. */
-#include <check.h>
 #include <openexr.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +70,7 @@ static void add_check_strip(const made_image *m, txm_context *context)
     free(want);
 }
 
-START_TEST(every_size)
+TESTS(every_size, SIZES)
 {
     txm_context *context = threads(3);
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
@@ -84,7 +83,6 @@ START_TEST(every_size)
     }
     txm_context_free(&context);
 }
-END_TEST
 
 /* ---- one image, and a file of it without a section -------------------------------------------------------------- */
 
@@ -102,9 +100,10 @@ static void drop_file(void)
 {
     free_image(&image);
 }
+FIXTURE(make_file, drop_file)
 
 /* The border is wrong and its checksum is right: only a comparison with the neighbours shows it. */
-START_TEST(wrong_pixels_are_found)
+TEST(wrong_pixels_are_found)
 {
     made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_SMOOTH);
     txm_borders_result result;
@@ -116,9 +115,8 @@ START_TEST(wrong_pixels_are_found)
     ck_assert_msg(strstr(result.finding, "level 0") != NULL, "%s", result.finding);
     free_image(&other);
 }
-END_TEST
 
-START_TEST(refusals)
+TEST(refusals)
 {
     txm_borders_result result;
     txm_error err = {0};
@@ -154,10 +152,9 @@ START_TEST(refusals)
     ck_assert_int_eq(txm_borders_add(NULL, "/nonexistent/a.tx", &result, NULL), TXM_STATUS_NOT_FOUND);
     ck_assert_int_eq(txm_borders_strip(NULL, "/tmp", &result, NULL), TXM_STATUS_NOT_A_FILE);
 }
-END_TEST
 
 /* With a damaged tile no section can be made, and the file stays as it is. */
-START_TEST(damaged_tiles_stop_it)
+TEST(damaged_tiles_stop_it)
 {
     txm_borders_result result;
     txm_error err = {0};
@@ -172,10 +169,9 @@ START_TEST(damaged_tiles_stop_it)
     txm_context_free(&context);
     free(file);
 }
-END_TEST
 
 /* If the context was cancelled, nothing is changed, and a check reports nothing. */
-START_TEST(cancelled)
+TEST(cancelled)
 {
     static volatile int stop;
     const txm_context_options options = {
@@ -195,17 +191,4 @@ START_TEST(cancelled)
     ck_assert_str_eq(result.finding, "");
     txm_context_free(&context);
     free(file);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("borders");
-    TCase *tc = add_case(suite, "borders");
-    temp_file(""); /* the folder belongs to this process and not to a test's */
-    tcase_add_loop_test(tc, every_size, 0, SIZES);
-    tc = add_case(suite, "one image");
-    tcase_add_checked_fixture(tc, make_file, drop_file);
-    add_tests(tc, wrong_pixels_are_found, refusals, damaged_tiles_stop_it, cancelled);
-    return run_suite(suite);
 }

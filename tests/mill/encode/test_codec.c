@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Filters, Huffman codes and deflate streams, compared with their definitions and with the decoders of other
  * libraries. */
-#include <check.h>
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ static uint32_t next(void)
 
 /* ---- filters ---- */
 
-START_TEST(predictors)
+TEST(predictors)
 {
     uint8_t src[400], u8[400];
     uint16_t wide[400], u16[400];
@@ -45,9 +44,8 @@ START_TEST(predictors)
             ck_assert_mem_eq(u16, wide, 2 * n);
         }
 }
-END_TEST
 
-START_TEST(zip_filter)
+TEST(zip_filter)
 {
     uint8_t src[300], dst[300], back[300];
     for (size_t n = 1; n <= 300; n++) {
@@ -61,9 +59,8 @@ START_TEST(zip_filter)
         ck_assert_mem_eq(back, src, n);
     }
 }
-END_TEST
 
-START_TEST(planes)
+TEST(planes)
 {
     uint16_t s16[400], d16[400];
     uint32_t s32[400], d32[400];
@@ -80,10 +77,9 @@ START_TEST(planes)
             }
     }
 }
-END_TEST
 
 /* Pixels that vectors filter at once, with rows apart, against the planes and the filter one after the other. */
-START_TEST(half_filter)
+TEST(half_filter)
 {
     enum { W = 128, H = 64, CHANNELS = 4, STRIDE = W * CHANNELS + 12 };
     static uint16_t pixels[H * STRIDE], split[H * W * CHANNELS];
@@ -105,7 +101,6 @@ START_TEST(half_filter)
             free(exact);
         }
 }
-END_TEST
 
 /* ---- Huffman codes ---- */
 
@@ -135,7 +130,7 @@ static uint64_t check_code(const uint32_t *f, size_t n, int max_bits)
     return bits;
 }
 
-START_TEST(huffman_random)
+TEST(huffman_random)
 {
     uint32_t f[TXM_HUFFMAN_MAX_SYMBOLS];
     for (int round = 0; round < 100; round++) {
@@ -146,10 +141,9 @@ START_TEST(huffman_random)
         check_code(f, n, n > 128 || shape == 2 ? 14 : 9);
     }
 }
-END_TEST
 
 /* Optima are known, and Fibonacci frequencies make the deepest trees. */
-START_TEST(huffman_known)
+TEST(huffman_known)
 {
     const uint32_t abc[] = {5, 1, 1, 1}, equal[] = {7, 7, 7, 7, 7, 7, 7, 7};
     uint32_t fibonacci[40] = {1, 1}, none[30] = {0}, one[30] = {0};
@@ -165,7 +159,6 @@ START_TEST(huffman_known)
     one[17] = 0, one[0] = 1;
     check_code(one, 30, 15);
 }
-END_TEST
 
 /* ---- the sparse encoder ---- */
 
@@ -207,7 +200,7 @@ static void check_raw(const uint8_t *packed, size_t size, const uint8_t *want, s
     libdeflate_free_decompressor(d);
 }
 
-START_TEST(sparse_round_trip)
+TESTS(sparse_round_trip, 7)
 {
     txm_sparse *s = txm_sparse_new(LONGEST);
     uint8_t *back = malloc(LONGEST);
@@ -240,10 +233,9 @@ START_TEST(sparse_round_trip)
     txm_sparse_free(&s);
     txm_sparse_free(&s);
 }
-END_TEST
 
 /* All small sizes, as corner tiles have them. */
-START_TEST(sparse_small)
+TEST(sparse_small)
 {
     txm_sparse *s = txm_sparse_new(600);
     uint8_t src[600], dst[4096], back[600];
@@ -254,10 +246,9 @@ START_TEST(sparse_small)
     }
     txm_sparse_free(&s);
 }
-END_TEST
 
 /* The survey distinguishes noise from repetition. */
-START_TEST(survey)
+TEST(survey)
 {
     enum { N = 16384 };
     txm_sparse *s = txm_sparse_new(N);
@@ -281,10 +272,9 @@ START_TEST(survey)
     free(p);
     txm_sparse_free(&s);
 }
-END_TEST
 
 /* Runs of every length, with short codes and the longest ones, written by vector instructions and by the plain loop. */
-START_TEST(vector_literals)
+TEST(vector_literals)
 {
     enum { RUNS = 300, MOST = RUNS * 400 };
     txm_literal_writer vector = txm_literal_writer_best();
@@ -322,7 +312,6 @@ START_TEST(vector_literals)
     }
     free(plain), free(wide);
 }
-END_TEST
 
 /* ---- zlib streams ---- */
 
@@ -352,7 +341,7 @@ static void check_stream(struct libdeflate_decompressor *d, const uint8_t *src, 
     free(back);
 }
 
-START_TEST(zlib_streams)
+TEST(zlib_streams)
 {
     static const int levels[] = {0, 1, 2, 4, 6, 9, 12};
     enum { N = 32768 };
@@ -378,11 +367,10 @@ START_TEST(zlib_streams)
     libdeflate_free_decompressor(reader);
     free(src);
 }
-END_TEST
 
 /* ---- tiles ---- */
 
-START_TEST(wrong_formats)
+TEST(wrong_formats)
 {
     static const struct {
         txm_tile_format format;
@@ -404,9 +392,8 @@ START_TEST(wrong_formats)
         ck_assert_msg(strstr(err.message, cases[i].says), "%s", err.message);
     }
 }
-END_TEST
 
-START_TEST(wrong_tile)
+TEST(wrong_tile)
 {
     txm_tile_format format = {TXM_TYPE_U8, 4, 64, {TXM_CODEC_ZIP, 0}};
     txm_tile_encoder *e = NULL;
@@ -422,10 +409,9 @@ START_TEST(wrong_tile)
     txm_tile_encoder_free(&e);
     ck_assert_ptr_null(e);
 }
-END_TEST
 
 /* Noise does not shrink: EXR stores it uncompressed, and in TIFF it grows slightly. */
-START_TEST(incompressible)
+TEST(incompressible)
 {
     static _Alignas(16) uint8_t pixels[64 * 64 * 16];
     for (size_t i = 0; i < sizeof pixels; i++)
@@ -450,10 +436,9 @@ START_TEST(incompressible)
         txm_tile_encoder_free(&e);
     }
 }
-END_TEST
 
 /* Images that are mostly empty become small. */
-START_TEST(one_colour)
+TEST(one_colour)
 {
     static uint8_t pixels[64 * 64 * 16];
     for (txm_type type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
@@ -467,10 +452,9 @@ START_TEST(one_colour)
         txm_tile_encoder_free(&e);
     }
 }
-END_TEST
 
 /* What the encoder did before does not influence its output. */
-START_TEST(no_memory_of_earlier_tiles)
+TESTS(no_memory_of_earlier_tiles, 4)
 {
     txm_tile_format format = {(txm_type)_i, 4, 64, {TXM_CODEC_ZIP, 0}};
     size_t row = 64 * 4 * txm_type_bytes(format.type), first_size = 0, size = 0;
@@ -491,19 +475,4 @@ START_TEST(no_memory_of_earlier_tiles)
     }
     free(first);
     txm_tile_encoder_free(&e);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *s = suite_create("codec");
-    TCase *filters = add_case(s, "filters"), *codes = add_case(s, "codes"), *tiles = add_case(s, "tiles");
-    tcase_set_timeout(codes, 120);
-    add_tests(filters, predictors, zip_filter, planes, half_filter);
-    add_tests(codes, huffman_random, huffman_known);
-    tcase_add_loop_test(codes, sparse_round_trip, 0, 7);
-    add_tests(codes, sparse_small, survey, vector_literals, zlib_streams);
-    add_tests(tiles, wrong_formats, wrong_tile, incompressible, one_colour);
-    tcase_add_loop_test(tiles, no_memory_of_earlier_tiles, 0, 4);
-    return run_suite(s);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Border sections. They are decoded by a separate decoder, which follows the text of section_format.h, and compared
  * with borders gathered by brute force. */
-#include <check.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -344,32 +343,29 @@ static void round_trip(uint32_t w, uint32_t h, uint32_t channels, txm_type type,
     free_image(&m);
 }
 
-START_TEST(every_type)
+TESTS(every_type, 4)
 {
     for (uint32_t channels = 1; channels <= 4; channels += 3)
         for (made_content content = MADE_SMOOTH; content <= MADE_CONSTANT; content++)
             round_trip(200, 140, channels, (txm_type)_i, 64, content);
 }
-END_TEST
 
-START_TEST(odd_sizes)
+TESTS(odd_sizes, 4)
 {
     static const uint32_t sizes[][2] = {{1, 1},   {2, 2},    {1, 500},   {500, 3},
                                         {65, 64}, {63, 129}, {300, 200}, {777, 333}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         round_trip(sizes[i][0], sizes[i][1], i % 2 ? 1 : 4, (txm_type)_i, 64, MADE_SMOOTH);
 }
-END_TEST
 
-START_TEST(every_tile_size)
+TESTS(every_tile_size, 4)
 {
     for (uint32_t tile = TXM_MIN_TILE_PX; tile <= TXM_MAX_TILE_PX; tile *= 4)
         round_trip(300, 130, 4, (txm_type)_i, tile, MADE_SMOOTH);
 }
-END_TEST
 
 /* Files of other programs may have two or three channels. */
-START_TEST(two_and_three_channels)
+TEST(two_and_three_channels)
 {
     for (uint32_t channels = 2; channels <= 3; channels++) {
         txm_tx_layout layout = {64, 64, 7, channels, TXM_TYPE_U8, 64, zip};
@@ -399,11 +395,10 @@ START_TEST(two_and_three_channels)
         txm_border_encoder_free(&encoder);
     }
 }
-END_TEST
 
 /* A flat image needs an index and a footer, but no payloads. If a border's colour differs from its tile's, its payload
  * is that colour. */
-START_TEST(flat_borders)
+TESTS(flat_borders, 4)
 {
     made_image m = make_image(256, 256, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
     size_t px = made_pixel_bytes(&m);
@@ -424,10 +419,9 @@ START_TEST(flat_borders)
     free_file(&hole);
     free_image(&m);
 }
-END_TEST
 
 /* Borders of a pattern repeat. */
-START_TEST(repeated_borders)
+TESTS(repeated_borders, 4)
 {
     made_image m = make_image(512, 512, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
     size_t px = made_pixel_bytes(&m);
@@ -441,10 +435,9 @@ START_TEST(repeated_borders)
     free_file(&f);
     free_image(&m);
 }
-END_TEST
 
 /* Tiles shrink to almost nothing, while their borders do not. Still the section takes at most a fifth of the file. */
-START_TEST(bounded)
+TESTS(bounded, 4)
 {
     static const uint32_t sizes[] = {511, 512, 700};
     for (size_t i = 0; i < (_i && !thorough() ? 2 : 3); i++) {
@@ -471,10 +464,9 @@ START_TEST(bounded)
         free_image(&m);
     }
 }
-END_TEST
 
 /* The order of the calls does not influence the result. */
-START_TEST(any_order)
+TESTS(any_order, 4)
 {
     made_image m = make_image(700, 300, 4, (txm_type)_i, 32, zip, MADE_SMOOTH);
     file a = make_file(&m, 0);
@@ -487,10 +479,9 @@ START_TEST(any_order)
     free_file(&a);
     free_image(&m);
 }
-END_TEST
 
 /* Any change of the header, of directories or of their values changes the identity; changes of tiles do not. */
-START_TEST(identity)
+TESTS(identity, 4)
 {
     made_image m = make_image(300, 200, 4, (txm_type)_i, 64, zip, MADE_SMOOTH);
     file f = make_file(&m, 0);
@@ -515,9 +506,8 @@ START_TEST(identity)
     free_file(&f);
     free_image(&m);
 }
-END_TEST
 
-START_TEST(identity_of_hostile_bytes)
+TEST(identity_of_hostile_bytes)
 {
     static const char *const magics[] = {"II*\0\10\0\0\0", "MM\0*\0\0\0\10", "II+\0\10\0\0\0", "MM\0+\0\10\0\0",
                                          "\x76\x2f\x31\1\2\2\0\0"};
@@ -536,11 +526,10 @@ START_TEST(identity_of_hostile_bytes)
     }
     ck_assert(!txm_image_identity((const uint8_t *)"neither of the two", 18, &id));
 }
-END_TEST
 
 /* ---- failures ---- */
 
-START_TEST(wrong_use)
+TEST(wrong_use)
 {
     made_image m = make_image(100, 100, 4, TXM_TYPE_U8, 64, zip, MADE_SMOOTH);
     txm_section_writer *w = NULL;
@@ -569,9 +558,8 @@ START_TEST(wrong_use)
     close(fd);
     free_image(&m);
 }
-END_TEST
 
-START_TEST(file_too_large)
+TEST(file_too_large)
 {
     made_image m = make_image(500, 400, 4, TXM_TYPE_U8, 64, zip, MADE_NOISE);
     txm_tx_metadata metadata = made_metadata();
@@ -594,23 +582,4 @@ START_TEST(file_too_large)
     close(fd);
     unlink(path);
     free_image(&m);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *s = suite_create("section_writer");
-    TCase *borders = add_case(s, "borders"), *bad = add_case(s, "failures");
-    tcase_set_timeout(borders, 120);
-    tcase_add_loop_test(borders, every_type, 0, 4);
-    tcase_add_loop_test(borders, odd_sizes, 0, 4);
-    tcase_add_loop_test(borders, every_tile_size, 0, 4);
-    add_tests(borders, two_and_three_channels);
-    tcase_add_loop_test(borders, flat_borders, 0, 4);
-    tcase_add_loop_test(borders, repeated_borders, 0, 4);
-    tcase_add_loop_test(borders, bounded, 0, 4);
-    tcase_add_loop_test(borders, any_order, 0, 4);
-    tcase_add_loop_test(borders, identity, 0, 4);
-    add_tests(bad, identity_of_hostile_bytes, wrong_use, file_too_large);
-    return run_suite(s);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Batches through the library: planning, inputs with the same tx file, order, limits, stopping. */
-#include <check.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,8 +117,9 @@ static void make_images(void)
     batch_png_of("large.png", 300, 200, PNG_RGB, 8, NULL);
     batch_png_of("middle.png", 100, 90, PNG_RGB, 8, NULL);
 }
+FIXTURE(make_images, batch_leave)
 
-START_TEST(test_order_and_totals)
+TEST(test_order_and_totals)
 {
     record r = {0};
     const txm_batch_options dry = {.dry_run = true, .largest_first = true};
@@ -137,9 +137,8 @@ START_TEST(test_order_and_totals)
     ck_assert_int_eq(RUN(&given, (txm_batch_options){.dry_run = true}, 2, "small.png", "large.png"), TXM_OK);
     ck_assert_str_eq(given.order, "small.png large.png");
 }
-END_TEST
 
-START_TEST(test_runs_within_memory)
+TEST(test_runs_within_memory)
 {
     /* Not even one file fits into this limit, so files run one after the other, and the converter decides about
      * each. */
@@ -153,9 +152,8 @@ START_TEST(test_runs_within_memory)
     ck_assert_uint_eq(again.created, 0);
     ck_assert_uint_eq(again.done, 3);
 }
-END_TEST
 
-START_TEST(test_same_work)
+TEST(test_same_work)
 {
     char absolute[256], cwd[128];
     ck_assert_ptr_nonnull(getcwd(cwd, sizeof cwd));
@@ -169,9 +167,8 @@ START_TEST(test_same_work)
     ck_assert_int_eq(access("blender_tx/alias.png.0-926BDA8569F1F2504902F06ABA51E46D.tx", F_OK), 0);
     ck_assert_str_eq(r.warnings, "");
 }
-END_TEST
 
-START_TEST(test_clash)
+TEST(test_clash)
 {
     record r = {0};
     ck_assert_int_eq(RUN(&r, (txm_batch_options){.output = "x.tx"}, 2, "small.png", "large.png"), TXM_OK);
@@ -179,9 +176,8 @@ START_TEST(test_clash)
     ck_assert_uint_eq(r.failed, 1);
     ck_assert_ptr_nonnull(strstr(r.errors, "small.png"));
 }
-END_TEST
 
-START_TEST(test_fail_fast)
+TEST(test_fail_fast)
 {
     record r = {0};
     const txm_batch_options options = {.fail_fast = true};
@@ -189,9 +185,8 @@ START_TEST(test_fail_fast)
     ck_assert_uint_eq(r.done, 1);
     ck_assert_uint_eq(r.begun, 0);
 }
-END_TEST
 
-START_TEST(test_cancel)
+TEST(test_cancel)
 {
     volatile int asked;
     record r = {.cancel_at_begin = &asked};
@@ -199,10 +194,9 @@ START_TEST(test_cancel)
     ck_assert_uint_eq(r.begun, 1);
     ck_assert_uint_eq(r.created, 0);
 }
-END_TEST
 
 /* Another process makes the file: this one comes back later and finds it fresh. */
-START_TEST(test_waits_for_claims)
+TEST(test_waits_for_claims)
 {
     txm_claims *others = txm_claims_new(NULL);
     txm_claim *claim = NULL;
@@ -234,9 +228,8 @@ START_TEST(test_waits_for_claims)
     ck_assert_int_eq(status, 0);
     txm_claims_free(&others);
 }
-END_TEST
 
-START_TEST(test_store)
+TEST(test_store)
 {
     struct stat a, b;
     const char *first = "blender_tx/small.png.0-926BDA8569F1F2504902F06ABA51E46D.tx";
@@ -255,10 +248,9 @@ START_TEST(test_store)
     ck_assert_int_eq(stat(first, &b), 0);
     ck_assert_int_eq(a.st_mtime, b.st_mtime);
 }
-END_TEST
 
 /* Each input is converted with the context that `contexts` gives it, and contexts derived from that keep the config. */
-START_TEST(test_contexts)
+TEST(test_contexts)
 {
     char config[512];
     txm_context *base = NULL, *other = NULL, *linear = NULL;
@@ -292,15 +284,4 @@ START_TEST(test_contexts)
     txm_context_free(&linear);
     txm_context_free(&other);
     txm_context_free(&base);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("batch");
-    TCase *t = add_case(suite, "batch");
-    tcase_add_checked_fixture(t, make_images, batch_leave);
-    add_tests(t, test_order_and_totals, test_runs_within_memory, test_same_work, test_clash, test_fail_fast,
-              test_cancel, test_waits_for_claims, test_store, test_contexts);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Inputs of batches: globs, patterns, kinds of maps, rules, folders, lists. */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-START_TEST(test_names)
+TEST(test_names)
 {
     txm_names names = {0};
     char text[32];
@@ -43,7 +42,6 @@ START_TEST(test_names)
     free(big);
     txm_names_free(&names);
 }
-END_TEST
 
 /* ---- globs ------------------------------------------------------------------------------------------------------ */
 
@@ -78,14 +76,13 @@ static const struct {
     {"", "a", false},
 };
 
-START_TEST(test_globs)
+TESTS(test_globs, sizeof globs / sizeof *globs)
 {
     ck_assert_msg(txm_glob_match(globs[_i].glob, globs[_i].path) == globs[_i].matches, "%s against %s", globs[_i].glob,
                   globs[_i].path);
 }
-END_TEST
 
-START_TEST(test_glob_takes_no_exponential_time)
+TEST(test_glob_takes_no_exponential_time)
 {
     /* 200 times `**` against 200 components: naive backtracking would never end. */
     char glob[2000] = "", path[2000] = "";
@@ -99,7 +96,6 @@ START_TEST(test_glob_takes_no_exponential_time)
     strcpy(glob + 1000, "b");
     ck_assert(!txm_glob_match(glob, path));
 }
-END_TEST
 
 /* ---- patterns --------------------------------------------------------------------------------------------------- */
 
@@ -130,14 +126,13 @@ static const struct {
     {"a<b>#.png", "a<b>7.png", true},
 };
 
-START_TEST(test_patterns)
+TESTS(test_patterns, sizeof patterns / sizeof *patterns)
 {
     ck_assert_msg(txm_pattern_match(patterns[_i].pattern, patterns[_i].name) == patterns[_i].matches, "%s against %s",
                   patterns[_i].pattern, patterns[_i].name);
 }
-END_TEST
 
-START_TEST(test_tiles_of_patterns)
+TEST(test_tiles_of_patterns)
 {
     ck_assert_uint_eq(txm_pattern_tile("a.<UDIM>.tx", "a.1001.tx"), 1001);
     ck_assert_uint_eq(txm_pattern_tile("a.<udim>.tx", "a.9999.tx"), 9999);
@@ -175,9 +170,8 @@ START_TEST(test_tiles_of_patterns)
     ck_assert_str_eq(txm_pattern_unknown("a.@@@.png", &bytes), "@@@.png");
     ck_assert_uint_eq(txm_pattern_tile("a.####.tx", "a.1001.tx"), 0);
 }
-END_TEST
 
-START_TEST(test_what_is_a_pattern)
+TEST(test_what_is_a_pattern)
 {
     ck_assert(txm_pattern_is("dir/a.<UDIM>.png"));
     ck_assert(txm_pattern_is("a%03d"));
@@ -185,7 +179,6 @@ START_TEST(test_what_is_a_pattern)
     ck_assert(!txm_pattern_is("100%.png"));
     ck_assert(!txm_pattern_is("%s%x%0d<UDI>.png"));
 }
-END_TEST
 
 /* ---- kinds ------------------------------------------------------------------------------------------------------ */
 
@@ -236,14 +229,13 @@ static const struct {
     {"caf\xE9_normal.png", TXM_MAP_NORMAL},
 };
 
-START_TEST(test_kinds)
+TESTS(test_kinds, sizeof kinds / sizeof *kinds)
 {
     ck_assert_msg(txm_map_kind_of(kinds[_i].path) == kinds[_i].kind, "%s: %d", kinds[_i].path,
                   (int)txm_map_kind_of(kinds[_i].path));
 }
-END_TEST
 
-START_TEST(test_kind_of_long_names)
+TEST(test_kind_of_long_names)
 {
     char name[5000];
     for (int i = 0; i < 4900; i++)
@@ -253,11 +245,10 @@ START_TEST(test_kind_of_long_names)
     memset(name, 'a', 4900);
     ck_assert_int_eq(txm_map_kind_of(name), TXM_MAP_NORMAL);
 }
-END_TEST
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
-START_TEST(test_rules_first_match_counts)
+TEST(test_rules_first_match_counts)
 {
     txm_rules *rules;
     txm_error err = {0};
@@ -287,9 +278,8 @@ START_TEST(test_rules_first_match_counts)
     ck_assert_ptr_null(txm_rules_match(rules, "w_color.png"));
     txm_rules_free(&rules);
 }
-END_TEST
 
-START_TEST(test_limits_first_match_counts)
+TEST(test_limits_first_match_counts)
 {
     txm_rules *rules;
     txm_error err = {0};
@@ -324,7 +314,6 @@ START_TEST(test_limits_first_match_counts)
     ck_assert_uint_eq(s.limit_px, 0);
     txm_rules_free(&rules);
 }
-END_TEST
 
 static const char *const bad_limits[] = {"",
                                          "2k2",
@@ -351,7 +340,7 @@ static const char *const bad_limits[] = {"",
                                          " ",
                                          "1.5k"};
 
-START_TEST(test_bad_limits)
+TESTS(test_bad_limits, sizeof bad_limits / sizeof *bad_limits)
 {
     txm_rules *rules;
     txm_error err = {0};
@@ -361,11 +350,10 @@ START_TEST(test_bad_limits)
     ck_assert_uint_eq(txm_rules_limit(rules, "background/a.png"), 0);
     txm_rules_free(&rules);
 }
-END_TEST
 
 static const char *const bad_rules[] = {"*.png", "=sRGB", "*.png=", "*.png=,alfa", ""};
 
-START_TEST(test_bad_rules)
+TESTS(test_bad_rules, sizeof bad_rules / sizeof *bad_rules)
 {
     txm_rules *rules;
     txm_error err = {0};
@@ -375,9 +363,8 @@ START_TEST(test_bad_rules)
     ck_assert_ptr_null(txm_rules_match(rules, "a.png"));
     txm_rules_free(&rules);
 }
-END_TEST
 
-START_TEST(test_rules_file)
+TEST(test_rules_file)
 {
     batch_enter();
     txm_rules *rules;
@@ -404,7 +391,6 @@ START_TEST(test_rules_file)
     txm_rules_free(&rules);
     batch_leave();
 }
-END_TEST
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
@@ -456,7 +442,7 @@ static void make_tree(void)
     ck_assert_int_eq(symlink("nowhere", "t/dangling.png"), 0);
 }
 
-START_TEST(test_folder)
+TEST(test_folder)
 {
     const txm_inputs_options recursive = {.struct_size = sizeof(txm_inputs_options), .recursive = true};
     make_tree();
@@ -475,9 +461,8 @@ START_TEST(test_folder)
     txm_inputs_free(&inputs);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_include_exclude)
+TEST(test_include_exclude)
 {
     make_tree();
     const char *const include[] = {"*.txt", "sub/*", NULL}, *const exclude[] = {"a*", "up", NULL};
@@ -492,9 +477,8 @@ START_TEST(test_include_exclude)
     txm_inputs_free(&inputs);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_deep_and_unreadable)
+TEST(test_deep_and_unreadable)
 {
     const txm_inputs_options recursive = {.struct_size = sizeof(txm_inputs_options), .recursive = true};
     batch_enter();
@@ -518,9 +502,8 @@ START_TEST(test_deep_and_unreadable)
     txm_inputs_free(&inputs);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_pattern_inputs)
+TEST(test_pattern_inputs)
 {
     batch_enter();
     batch_file("w.1002.png", "");
@@ -540,9 +523,8 @@ START_TEST(test_pattern_inputs)
     txm_inputs_free(&inputs);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_lists)
+TEST(test_lists)
 {
     batch_enter();
     batch_file("a.png", "");
@@ -580,27 +562,4 @@ START_TEST(test_lists)
     ck_assert_str_eq(paths(inputs), "!big !.");
     txm_inputs_free(&inputs);
     batch_leave();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("batch inputs");
-    TCase *t = add_case(suite, "names");
-    add_tests(t, test_names);
-    tcase_add_loop_test(t, test_globs, 0, sizeof globs / sizeof *globs);
-    add_tests(t, test_glob_takes_no_exponential_time);
-    tcase_add_loop_test(t, test_patterns, 0, sizeof patterns / sizeof *patterns);
-    add_tests(t, test_what_is_a_pattern, test_tiles_of_patterns);
-    tcase_add_loop_test(t, test_kinds, 0, sizeof kinds / sizeof *kinds);
-    add_tests(t, test_kind_of_long_names);
-    t = add_case(suite, "rules");
-    add_tests(t, test_rules_first_match_counts);
-    add_tests(t, test_limits_first_match_counts);
-    tcase_add_loop_test(t, test_bad_limits, 0, sizeof bad_limits / sizeof *bad_limits);
-    tcase_add_loop_test(t, test_bad_rules, 0, sizeof bad_rules / sizeof *bad_rules);
-    add_tests(t, test_rules_file);
-    t = add_case(suite, "inputs");
-    add_tests(t, test_folder, test_include_exclude, test_deep_and_unreadable, test_pattern_inputs, test_lists);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Claims are taken once, given back, and do not outlive their owner; owners of files. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -62,7 +61,7 @@ static void foreign_claim(time_t age)
 }
 
 /* Other claims are taken and dropped while a server does not answer to the renewal of one. */
-START_TEST(test_slow_server)
+TEST(test_slow_server)
 {
     batch_enter();
     txm_claims *claims = txm_claims_new(&patient);
@@ -80,9 +79,8 @@ START_TEST(test_slow_server)
     txm_claims_free(&claims);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_take_and_drop)
+TEST(test_take_and_drop)
 {
     batch_enter();
     txm_claims *claims = txm_claims_new(NULL), *others = txm_claims_new(&patient);
@@ -106,9 +104,8 @@ START_TEST(test_take_and_drop)
     txm_claims_drop(claims, NULL);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_makes_folders_and_long_names)
+TEST(test_makes_folders_and_long_names)
 {
     batch_enter();
     txm_claims *claims = txm_claims_new(NULL);
@@ -132,7 +129,6 @@ START_TEST(test_makes_folders_and_long_names)
     txm_claims_free(&claims);
     batch_leave();
 }
-END_TEST
 
 /* A child dies while it holds a claim. */
 static void child_dies_holding(void)
@@ -148,7 +144,7 @@ static void child_dies_holding(void)
     ck_assert_int_eq(access(".a.tx.txm-claim", F_OK), 0);
 }
 
-START_TEST(test_dead_owner)
+TEST(test_dead_owner)
 {
     batch_enter();
     txm_claims *claims = txm_claims_new(&patient);
@@ -168,7 +164,6 @@ START_TEST(test_dead_owner)
     txm_sweep_folder("no-such-folder", false, &swept);
     batch_leave();
 }
-END_TEST
 
 /* The owner of the dead claim also holds the right to break it. */
 static void leave_dead_right(void)
@@ -181,7 +176,7 @@ static void leave_dead_right(void)
 }
 
 /* A process that died while it broke a claim does not keep it. */
-START_TEST(test_dead_breaker)
+TEST(test_dead_breaker)
 {
     batch_enter();
     txm_claims *claims = txm_claims_new(&patient);
@@ -193,7 +188,6 @@ START_TEST(test_dead_breaker)
     ck_assert_uint_eq(batch_count(), 0);
     batch_leave();
 }
-END_TEST
 
 /* While a process closes the file of its new claim, it is stopped for so long that another one finds the claim empty
  * and takes it over. */
@@ -226,7 +220,7 @@ int close(int fd)
     return (int)syscall(SYS_close, fd);
 }
 
-START_TEST(test_lost_before_it_was_held)
+TESTS(test_lost_before_it_was_held, 2)
 {
     batch_enter();
     without_links = _i == 1;
@@ -247,11 +241,10 @@ START_TEST(test_lost_before_it_was_held)
     ck_assert_uint_eq(batch_count(), 1);
     batch_leave();
 }
-END_TEST
 
 /* A process that is killed while it makes a claim must not leave one without an owner, because others would wait for
  * it. */
-START_TEST(test_killed_while_writing)
+TEST(test_killed_while_writing)
 {
     batch_enter();
     pid_t pid = fork();
@@ -271,9 +264,8 @@ START_TEST(test_killed_while_writing)
     ck_assert_uint_eq(batch_count(), 0);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_stale_elsewhere)
+TEST(test_stale_elsewhere)
 {
     batch_enter();
     txm_claims *claims = txm_claims_new(&quick);
@@ -290,11 +282,10 @@ START_TEST(test_stale_elsewhere)
     ck_assert_uint_eq(batch_count(), 0);
     batch_leave();
 }
-END_TEST
 
 /* The clock of a host is 10 minutes off, and the client sets file times, not the server. As long as the claim is
  * renewed, it holds. */
-START_TEST(test_clock_skew)
+TESTS(test_clock_skew, 2)
 {
     const time_t skew = _i ? 600 : -600;
     batch_enter();
@@ -312,9 +303,8 @@ START_TEST(test_clock_skew)
     txm_claims_free(&claims);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_renewal)
+TEST(test_renewal)
 {
     batch_enter();
     txm_claims *claims = txm_claims_new(&quick);
@@ -339,7 +329,6 @@ START_TEST(test_renewal)
     txm_claims_free(&claims);
     batch_leave();
 }
-END_TEST
 
 enum { THREADS = 8, ROUNDS = 100 };
 static pthread_barrier_t barrier;
@@ -364,7 +353,7 @@ static void *contend(void *arg)
 }
 
 /* Leaves a dead claim; in the second round, one that a process died breaking. */
-START_TEST(test_one_takes_over)
+TESTS(test_one_takes_over, 2)
 {
     pthread_t threads[THREADS];
     batch_enter();
@@ -388,11 +377,10 @@ START_TEST(test_one_takes_over)
     ck_assert_uint_eq(batch_count(), 0);
     batch_leave();
 }
-END_TEST
 
 /* ---- owners ----------------------------------------------------------------------------------------------------- */
 
-START_TEST(test_owner_text)
+TEST(test_owner_text)
 {
     txm_owner self = txm_owner_self(), back;
     char text[TXM_OWNER_TEXT];
@@ -416,9 +404,8 @@ START_TEST(test_owner_text)
     memset(host, 'h', sizeof host);
     ck_assert_int_eq(txm_owner_parse(host, sizeof host, &back), -1);
 }
-END_TEST
 
-START_TEST(test_owner_states)
+TEST(test_owner_states)
 {
     txm_owner o = txm_owner_self();
     o.start++; /* another process with our number */
@@ -444,20 +431,4 @@ START_TEST(test_owner_states)
     ck_assert_int_eq(txm_owner_state_of(&o), TXM_OWNER_DEAD);
     ck_assert_int_eq(waitpid((pid_t)o.pid, NULL, 0), o.pid);
     ck_assert_int_eq(txm_owner_state_of(&o), TXM_OWNER_DEAD);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("claims");
-    TCase *t = add_case(suite, "claims");
-    add_tests(t, test_slow_server, test_take_and_drop, test_makes_folders_and_long_names, test_dead_owner,
-              test_dead_breaker);
-    tcase_add_loop_test(t, test_lost_before_it_was_held, 0, 2);
-    add_tests(t, test_killed_while_writing, test_stale_elsewhere);
-    tcase_add_loop_test(t, test_clock_skew, 0, 2);
-    add_tests(t, test_renewal);
-    tcase_add_loop_test(t, test_one_takes_over, 0, 2);
-    add_tests(t, test_owner_text, test_owner_states);
-    return run_suite(suite);
 }

@@ -2,7 +2,6 @@
  *
  * Parts of batches one by one: the names in a folder, lists of inputs, inputs with the same tx file, a batch's
  * store. */
-#include <check.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +41,7 @@ static void expect_input(const txm_inputs *inputs, size_t i, const char *path, c
 }
 
 /* An invalid line becomes an input that failed, with its line number; the others are used. */
-START_TEST(wrong_lines_fail_alone)
+TEST(wrong_lines_fail_alone)
 {
     static const struct {
         const char *line, *says;
@@ -73,9 +72,8 @@ START_TEST(wrong_lines_fail_alone)
     expect_input(inputs, WRONG, "a.png", "list:9", TXM_OK);
     txm_inputs_free(&inputs);
 }
-END_TEST
 
-START_TEST(what_is_no_list_fails)
+TEST(what_is_no_list_fails)
 {
     enum { LONG = (1 << 20) + 10 };
     static const char *const folders[] = {"gone", "folder"};
@@ -104,7 +102,6 @@ START_TEST(what_is_no_list_fails)
     ck_assert_int_eq(txm_inputs_add_list(inputs, "pipe", NULL), TXM_STATUS_CANCELLED);
     txm_inputs_free(&inputs);
 }
-END_TEST
 
 /* ---- inputs with the same tx file -------------------------------------------------------------------------------- */
 
@@ -156,7 +153,7 @@ static void end(txm_batch *b, txm_inputs **inputs)
     txm_inputs_free(inputs);
 }
 
-START_TEST(other_pixels_in_one_place_are_refused)
+TEST(other_pixels_in_one_place_are_refused)
 {
     txm_batch b;
     txm_inputs *inputs;
@@ -187,11 +184,10 @@ START_TEST(other_pixels_in_one_place_are_refused)
     ck_assert_int_eq(items[2].status, TXM_STATUS_USAGE);
     end(&b, &inputs);
 }
-END_TEST
 
 /* ---- the store --------------------------------------------------------------------------------------------------- */
 
-START_TEST(stores_give_back_what_they_keep)
+TEST(stores_give_back_what_they_keep)
 {
     txm_context *context = NULL;
     txm_batch b = {.events = {.warn = on_warn}};
@@ -259,7 +255,6 @@ START_TEST(stores_give_back_what_they_keep)
     txm_result_clear(&result);
     txm_context_free(&context);
 }
-END_TEST
 
 /* ---- images that cannot be read ---------------------------------------------------------------------------------- */
 
@@ -280,7 +275,7 @@ static void remember(const char *image, txm_status status)
     txm_damaged_remember(image, (uint64_t)st.st_size, st.st_mtime, &err);
 }
 
-START_TEST(damage_is_remembered_until_the_image_changes)
+TEST(damage_is_remembered_until_the_image_changes)
 {
     char cache[4096];
     txm_error err = {0};
@@ -316,10 +311,9 @@ START_TEST(damage_is_remembered_until_the_image_changes)
     remember("a.png", TXM_STATUS_CORRUPT);
     ck_assert(!recalls("a.png", &err));
 }
-END_TEST
 
 /* The name of the object contains everything that influences the tx file, and nothing else. */
-START_TEST(objects_are_named_by_what_shapes_them)
+TEST(objects_are_named_by_what_shapes_them)
 {
     txm_settings settings;
     txm_settings_init(&settings);
@@ -343,20 +337,9 @@ START_TEST(objects_are_named_by_what_shapes_them)
     free(oak);
     free(base);
 }
-END_TEST
 
 static void enter(void)
 {
     batch_enter();
 }
-
-int main(void)
-{
-    Suite *suite = suite_create("parts of batch");
-    TCase *t = add_case(suite, "parts");
-    tcase_add_checked_fixture(t, enter, batch_leave);
-    add_tests(t, wrong_lines_fail_alone, what_is_no_list_fails, other_pixels_in_one_place_are_refused,
-              stores_give_back_what_they_keep, objects_are_named_by_what_shapes_them,
-              damage_is_remembered_until_the_image_changes);
-    return run_suite(suite);
-}
+FIXTURE(enter, batch_leave)

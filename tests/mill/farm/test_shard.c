@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Shards: every file is in exactly one, loads are even, hosts agree, few files move; the number that Slurm gives. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +74,7 @@ static double heaviest_over_even(const sample *s)
     return most * s->batch.options.shards / total;
 }
 
-START_TEST(test_balance)
+TEST(test_balance)
 {
     static const struct {
         size_t count;
@@ -93,9 +92,8 @@ START_TEST(test_balance)
         drop(&s);
     }
 }
-END_TEST
 
-START_TEST(test_order_does_not_count)
+TEST(test_order_does_not_count)
 {
     enum { COUNT = 1000 };
     sample a, b;
@@ -110,10 +108,9 @@ START_TEST(test_order_does_not_count)
     drop(&a);
     drop(&b);
 }
-END_TEST
 
 /* A list with one more file has another key, and nearly all files stay in their shards. */
-START_TEST(test_few_moves)
+TEST(test_few_moves)
 {
     enum { COUNT = 2000 };
     sample a, b;
@@ -129,10 +126,9 @@ START_TEST(test_few_moves)
     drop(&a);
     drop(&b);
 }
-END_TEST
 
 /* The list key covers paths, weights and colour spaces, but not how paths are spelled. */
-START_TEST(test_list_key)
+TEST(test_list_key)
 {
     char keys[5][TXM_SHA1_HEX];
     for (int i = 0; i < 5; i++) {
@@ -161,9 +157,8 @@ START_TEST(test_list_key)
         ck_assert_str_ne(keys[i], keys[0]);
     ck_assert_str_eq(keys[4], keys[0]);
 }
-END_TEST
 
-START_TEST(test_same_work_stays_together)
+TEST(test_same_work_stays_together)
 {
     sample s;
     fill(&s, 0, 300, false, even, 7);
@@ -181,7 +176,6 @@ START_TEST(test_same_work_stays_together)
     ck_assert_uint_eq(strlen(s.batch.list_key), 40);
     drop(&s);
 }
-END_TEST
 
 /* ---- where the number of the shard comes from ------------------------------------------------------------------- */
 
@@ -198,7 +192,7 @@ static void environment(const char *id, const char *count, const char *min, cons
     }
 }
 
-START_TEST(test_slurm)
+TEST(test_slurm)
 {
     static const struct {
         const char *id, *count, *min, *step;
@@ -233,9 +227,8 @@ START_TEST(test_slurm)
     ck_assert_uint_eq(args.count, 9);
     environment(NULL, NULL, NULL, NULL);
 }
-END_TEST
 
-START_TEST(test_option)
+TEST(test_option)
 {
     static const char *const bad[] = {"",    "1",    "/",   "1/",   "/2",   "0/2",      "3/2",
                                       "1/0", "1/2x", "x/2", "-1/2", "1/ 2", "1/100001", "1/2/3"};
@@ -246,14 +239,4 @@ START_TEST(test_option)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(txm_shard_options[0].parse(bad[i], &args, NULL) == TXM_STATUS_USAGE, "%s", bad[i]);
     ck_assert_uint_eq(args.count, 8);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("shard");
-    TCase *t = add_case(suite, "shard");
-    add_tests(t, test_balance, test_order_does_not_count, test_few_moves, test_list_key, test_same_work_stays_together,
-              test_slurm, test_option);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files that killed processes leave are swept by the next process; files that others may need stay. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -121,7 +120,7 @@ static void set_age(const char *path, time_t age)
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-START_TEST(test_owned_names)
+TEST(test_owned_names)
 {
     char *path = txm_owned_path("some/folder", "a.b-c", ".txm-clock"), *other;
     ck_assert_int_eq(strncmp(path, "some/folder/.a.b-c.", 19), 0);
@@ -140,10 +139,9 @@ START_TEST(test_owned_names)
     ck_assert_int_eq(txm_owned_name_state(txm_path_base(path), ".txm-tmp"), TXM_OWNER_ALIVE);
     free(path);
 }
-END_TEST
 
 /* A process that does not exist, to judge by the name: a process of this host with a number that is never given. */
-START_TEST(test_owned_names_of_others)
+TEST(test_owned_names_of_others)
 {
     txm_owner o = txm_owner_self();
     char owner[TXM_OWNER_TEXT], name[300];
@@ -165,11 +163,10 @@ START_TEST(test_owned_names_of_others)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         ck_assert_msg(txm_owned_name_state(others[i], ".txm-tmp") == TXM_OWNER_ELSEWHERE, "%s", others[i]);
 }
-END_TEST
 
 /* ---- sweeping --------------------------------------------------------------------------------------------------- */
 
-START_TEST(test_server_clock)
+TEST(test_server_clock)
 {
     batch_enter();
     struct timespec now = {-1, -1};
@@ -183,10 +180,9 @@ START_TEST(test_server_clock)
     ck_assert_uint_eq(batch_count(), 1);
     batch_leave();
 }
-END_TEST
 
 /* The names of files that only one process makes include their owner. */
-START_TEST(test_swept_by_name)
+TESTS(test_swept_by_name, 2)
 {
     static char suffixes[][16] = {".txm-tmp", ".txm-clock"};
     char *suffix = suffixes[_i], foreign[100], nameless[100], live[] = "live";
@@ -215,10 +211,9 @@ START_TEST(test_swept_by_name)
     free(own);
     batch_leave();
 }
-END_TEST
 
 /* Files with one name that several processes want to make record their owner inside. */
-START_TEST(test_swept_by_content)
+TESTS(test_swept_by_content, 2)
 {
     static const char *const paths[] = {".a.tx.txm-claim", ".a.tx.txm-claim.0123456789abcdef.txm-break"};
     const char *path = paths[_i];
@@ -245,10 +240,9 @@ START_TEST(test_swept_by_content)
     ck_assert_uint_eq(batch_count(), 0);
     batch_leave();
 }
-END_TEST
 
 /* The name is so long that the right to break the claim has no name. The claim is removed when it is old. */
-START_TEST(test_name_too_long_to_break)
+TEST(test_name_too_long_to_break)
 {
     char path[256];
     batch_enter();
@@ -260,7 +254,6 @@ START_TEST(test_name_too_long_to_break)
     ck_assert_uint_eq(batch_count(), 0);
     batch_leave();
 }
-END_TEST
 
 /* ---- killed while breaking -------------------------------------------------------------------------------------- */
 
@@ -310,15 +303,14 @@ static void sweep_once(void)
     sweep_here(false);
 }
 
-START_TEST(test_killed_while_breaking)
+TESTS(test_killed_while_breaking, 2)
 {
     kill_at_each_call(_i ? take_at_once : sweep_once);
 }
-END_TEST
 
 /* The holders of the right to break the claim, and of the right to break that right, are dead. The longest names are
  * tested, too. */
-START_TEST(test_dead_breakers)
+TESTS(test_dead_breakers, 2)
 {
     char target[256], right[300], right_to_right[300];
     txm_claim_note note;
@@ -346,9 +338,8 @@ START_TEST(test_dead_breakers)
     free(path);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_without_links)
+TESTS(test_without_links, 2)
 {
     char path[sizeof claim_path];
     strcpy(path, claim_path);
@@ -359,19 +350,4 @@ START_TEST(test_without_links)
     ck_assert_uint_eq(batch_count(), 0);
     file_system = LINKS;
     batch_leave();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sweep");
-    TCase *t = add_case(suite, "sweep");
-    add_tests(t, test_owned_names, test_owned_names_of_others, test_server_clock);
-    tcase_add_loop_test(t, test_swept_by_name, 0, 2);
-    tcase_add_loop_test(t, test_swept_by_content, 0, 2);
-    add_tests(t, test_name_too_long_to_break);
-    tcase_add_loop_test(t, test_killed_while_breaking, 0, 2);
-    tcase_add_loop_test(t, test_dead_breakers, 0, 2);
-    tcase_add_loop_test(t, test_without_links, 0, 2);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Watching folders: which files are reported, which are not, and when everything is examined instead. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,7 @@ static void expect_nothing(txm_watch *w)
     ck_assert_int_eq(what, TXM_WATCH_WORK_NOTHING);
 }
 
-START_TEST(test_files)
+TEST(test_files)
 {
     batch_enter();
     batch_folder("a");
@@ -82,9 +81,8 @@ START_TEST(test_files)
     txm_watch_free(&w);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_folders)
+TEST(test_folders)
 {
     batch_enter();
     batch_folder("a");
@@ -108,10 +106,9 @@ START_TEST(test_folders)
     txm_watch_free(&w);
     batch_leave();
 }
-END_TEST
 
 /* Whichever of a folder's names is found first: when one goes, changes are reported under the other. */
-START_TEST(test_two_names)
+TEST(test_two_names)
 {
     static const char *const links[] = {"a/b_link", "a/0_link"};
     batch_enter();
@@ -146,10 +143,9 @@ START_TEST(test_two_names)
     }
     batch_leave();
 }
-END_TEST
 
 /* The file must not be reported before it has settled; no machine is so slow that an hour passes. */
-START_TEST(test_settles)
+TEST(test_settles)
 {
     batch_enter();
     batch_folder("a");
@@ -159,10 +155,9 @@ START_TEST(test_settles)
     txm_watch_free(&w);
     batch_leave();
 }
-END_TEST
 
 /* More changes than are remembered. */
-START_TEST(test_bounded)
+TEST(test_bounded)
 {
     batch_enter();
     batch_folder("a");
@@ -185,9 +180,8 @@ START_TEST(test_bounded)
     txm_watch_free(&w);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_again)
+TEST(test_again)
 {
     batch_enter();
     batch_folder("a");
@@ -205,9 +199,8 @@ START_TEST(test_again)
     txm_watch_free(&w);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_folder_vanishes)
+TEST(test_folder_vanishes)
 {
     batch_enter();
     batch_folder("a");
@@ -234,9 +227,8 @@ START_TEST(test_folder_vanishes)
     txm_watch_free(&w);
     batch_leave();
 }
-END_TEST
 
-START_TEST(test_refusals)
+TEST(test_refusals)
 {
     batch_enter();
     const txm_watch_options options = {.struct_size = sizeof(txm_watch_options), .cancel = &cancel};
@@ -254,14 +246,4 @@ START_TEST(test_refusals)
     cancel = 0;
     txm_watch_free(&w);
     batch_leave();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("watch");
-    TCase *t = add_case(suite, "watch");
-    add_tests(t, test_files, test_folders, test_two_names, test_settles, test_bounded, test_again, test_folder_vanishes,
-              test_refusals);
-    return run_suite(suite);
 }

@@ -3,7 +3,6 @@
  * Small calculations with given inputs: the difference of two levels (level_diff), the meaning of findings for a render
  * (verdict), valid densities of an image, and TIFF's PackBits and horizontal predictor.
  */
-#include <check.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +24,7 @@ static txm_level_diff diff_at(txm_type type, const void *expected, const void *f
     return d;
 }
 
-START_TEST(equal_tiles_have_no_difference)
+TEST(equal_tiles_have_no_difference)
 {
     const uint8_t a[] = {1, 2, 3};
     txm_level_diff d = diff_at(TXM_TYPE_U8, a, a, 3, 0, 0);
@@ -34,9 +33,8 @@ START_TEST(equal_tiles_have_no_difference)
     ck_assert_uint_eq(d.tiles, 0);
     ck_assert(txm_level_diff_is_parity(&d, TXM_TYPE_U8));
 }
-END_TEST
 
-START_TEST(integers_are_apart_by_codes)
+TEST(integers_are_apart_by_codes)
 {
     const uint16_t a[] = {100, 200, 300, 65535}, b[] = {100, 201, 290, 65535};
     txm_level_diff d = diff_at(TXM_TYPE_U16, a, b, 4, 5, 6);
@@ -45,18 +43,16 @@ START_TEST(integers_are_apart_by_codes)
     ck_assert_double_eq(d.worst, 10);
     ck_assert(d.tile_x == 5 && d.tile_y == 6);
 }
-END_TEST
 
-START_TEST(halves_are_apart_by_places)
+TEST(halves_are_apart_by_places)
 {
     const uint16_t zero = 0, minus_zero = 0x8000, least = 1, minus_least = 0x8001, one = 0x3C00, next = 0x3C01;
     ck_assert_double_eq(diff_at(TXM_TYPE_HALF, &one, &next, 1, 0, 0).worst, 1);
     ck_assert_double_eq(diff_at(TXM_TYPE_HALF, &least, &minus_least, 1, 0, 0).worst, 2);
     ck_assert_double_eq(diff_at(TXM_TYPE_HALF, &zero, &minus_zero, 1, 0, 0).worst, 0);
 }
-END_TEST
 
-START_TEST(floats_are_apart_by_value_and_nan_by_everything)
+TEST(floats_are_apart_by_value_and_nan_by_everything)
 {
     const float a[] = {8, -16, 1}, b[] = {8.5f, -16, 1}, nan = NAN;
     txm_level_diff d = diff_at(TXM_TYPE_FLOAT, a, b, 3, 0, 0);
@@ -64,9 +60,8 @@ START_TEST(floats_are_apart_by_value_and_nan_by_everything)
     ck_assert_double_eq(d.maximum, 16);
     ck_assert(isinf(diff_at(TXM_TYPE_FLOAT, a, &nan, 1, 0, 0).worst));
 }
-END_TEST
 
-START_TEST(merging_does_not_depend_on_order)
+TEST(merging_does_not_depend_on_order)
 {
     const uint8_t a[] = {10, 10}, near[] = {11, 10}, far[] = {14, 10};
     const txm_level_diff parts[] = {diff_at(TXM_TYPE_U8, a, near, 2, 0, 0), diff_at(TXM_TYPE_U8, a, far, 2, 3, 1),
@@ -83,9 +78,8 @@ START_TEST(merging_does_not_depend_on_order)
         ck_assert(sum.tile_x == 2 && sum.tile_y == 1); /* the first of equally bad ones */
     }
 }
-END_TEST
 
-START_TEST(parity_is_rare_rounding)
+TEST(parity_is_rare_rounding)
 {
     txm_level_diff d = {.samples = 1000, .different = 1, .worst = 1};
     ck_assert(txm_level_diff_is_parity(&d, TXM_TYPE_U8)); /* even a single sample in a small level */
@@ -104,12 +98,11 @@ START_TEST(parity_is_rare_rounding)
     d.maximum = 1;
     ck_assert(!txm_level_diff_is_parity(&d, TXM_TYPE_FLOAT));
 }
-END_TEST
 
 /* ---- verdict ---------------------------------------------------------------------------------------------------- */
 
 /* These verdicts depend on a name and times, before any file is opened; tests/tools/cli_verdicts.sh tests the rest. */
-START_TEST(cycles_compares_times_before_it_opens_a_file)
+TEST(cycles_compares_times_before_it_opens_a_file)
 {
     txm_evidence e = {.path = "/nowhere", .has_image = true, .image_time = 1000, .tx_time = 4600, .refusal = "torn"};
     txm_verdict v;
@@ -130,19 +123,17 @@ START_TEST(cycles_compares_times_before_it_opens_a_file)
     ck_assert_int_eq(v.use, TXM_USE_MISSING);
     ck_assert_str_eq(v.reason, "");
 }
-END_TEST
 
 /* A file that scenes name directly is not compared with an image. */
-START_TEST(files_of_other_names_have_no_image)
+TEST(files_of_other_names_have_no_image)
 {
     const txm_evidence e = {.path = "/nowhere", .direct = true, .has_image = true, .tx_time = 1, .refusal = "torn"};
     txm_verdict v;
     txm_decide(&e, &v);
     ck_assert_int_eq(v.use, TXM_USE_UNREADABLE);
 }
-END_TEST
 
-START_TEST(every_use_is_a_state)
+TEST(every_use_is_a_state)
 {
     for (int use = TXM_USE_MISSING; use <= TXM_USE_LOADED; use++) {
         const bool used = use == TXM_USE_LOADED || use == TXM_USE_DIRECT;
@@ -152,11 +143,10 @@ START_TEST(every_use_is_a_state)
     ck_assert_int_eq(txm_use_row_of(TXM_USE_MISSING)->state, TXM_TX_STATE_MISSING);
     ck_assert_int_eq(txm_use_row_of(TXM_USE_OUTDATED)->state, TXM_TX_STATE_OUTDATED);
 }
-END_TEST
 
 /* ---- density ---------------------------------------------------------------------------------------------------- */
 
-START_TEST(impossible_densities_are_dropped)
+TEST(impossible_densities_are_dropped)
 {
     static const float nonsense[] = {0, -1, NAN, INFINITY, -INFINITY, 0x1p32f};
     for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
@@ -166,11 +156,10 @@ START_TEST(impossible_densities_are_dropped)
         ck_assert_float_eq(d.x, 72);
     }
 }
-END_TEST
 
 /* ---- TIFF ------------------------------------------------------------------------------------------------------- */
 
-START_TEST(packbits)
+TEST(packbits)
 {
     /* This is the example in Apple's Technical Note 1023. */
     static const uint8_t packed[] = {0xFE, 0xAA, 0x02, 0x80, 0x00, 0x2A, 0xFD, 0xAA,
@@ -184,11 +173,10 @@ START_TEST(packbits)
         ck_assert(!txm_packbits_decode(packed, cut, got, sizeof plain));
     ck_assert(!txm_packbits_decode(packed, sizeof packed, got, sizeof plain + 1));
 }
-END_TEST
 
 /* Tests widths around those of vectors, in every layout: each sample is the sum of the differences before it in its
  * channel. */
-START_TEST(horizontal_prediction)
+TESTS(horizontal_prediction, 12)
 {
     enum { MOST = 67, ROWS = 3 };
     static const uint32_t channels[] = {1, 2, 3, 4};
@@ -212,17 +200,4 @@ START_TEST(horizontal_prediction)
         txm_unpredict_horizontal(pixels, w, ROWS, c, size);
         ck_assert_mem_eq(pixels, plain, bytes);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *s = suite_create("figures");
-    TCase *t = add_case(s, "all");
-    add_tests(t, equal_tiles_have_no_difference, integers_are_apart_by_codes, halves_are_apart_by_places,
-              floats_are_apart_by_value_and_nan_by_everything, merging_does_not_depend_on_order,
-              parity_is_rare_rounding, cycles_compares_times_before_it_opens_a_file, every_use_is_a_state,
-              files_of_other_names_have_no_image, impossible_densities_are_dropped, packbits);
-    tcase_add_loop_test(t, horizontal_prediction, 0, 12);
-    return run_suite(s);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Finding tx files: the order of places, freshness to the second, files that Cycles refuses, images that are used as
  * they are, and parsing a tx file's metadata. The files are made by the converter. */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +59,7 @@ static void tear_down(void)
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     ck_assert_int_eq(system(command), 0);
 }
+FIXTURE(set_up, tear_down)
 
 /* Makes the tx file of the source in `cache_dir`. The caller frees its path. */
 static char *make(const char *cache_dir, bool force)
@@ -92,7 +92,7 @@ static void expect(const char *cache_dir, txm_tx_state state, const char *path, 
     txm_found_clear(NULL);
 }
 
-START_TEST(test_missing_and_fresh)
+TEST(test_missing_and_fresh)
 {
     char *expected = txm_tx_path(source, NULL, &key);
     expect(NULL, TXM_TX_STATE_MISSING, expected, "");
@@ -104,9 +104,8 @@ START_TEST(test_missing_and_fresh)
     free(made);
     free(expected);
 }
-END_TEST
 
-START_TEST(test_freshness_to_the_second)
+TEST(test_freshness_to_the_second)
 {
     char *tx = make(NULL, false);
     set_time(tx, 1500000000, 999999999);
@@ -117,9 +116,8 @@ START_TEST(test_freshness_to_the_second)
     expect(NULL, TXM_TX_STATE_OUTDATED, tx, "newer than the tx file by 1 second");
     free(tx);
 }
-END_TEST
 
-START_TEST(test_order_of_places)
+TEST(test_order_of_places)
 {
     char *in_default = make(NULL, false);
     char *in_cache = txm_tx_path(source, "cache", &key);
@@ -140,10 +138,9 @@ START_TEST(test_order_of_places)
     free(in_cache);
     free(in_default);
 }
-END_TEST
 
 /* The name in the default folder has no `filepath:`, whatever is configured. */
-START_TEST(test_absolute_falls_back)
+TEST(test_absolute_falls_back)
 {
     char cache[100];
     snprintf(cache, sizeof cache, "%s/abs", dir);
@@ -155,9 +152,8 @@ START_TEST(test_absolute_falls_back)
     free(in_default);
     free(in_cache);
 }
-END_TEST
 
-START_TEST(test_unusable)
+TEST(test_unusable)
 {
     char *tx = make(NULL, false);
     ck_assert_int_eq(truncate(tx, 5000), 0);
@@ -171,9 +167,8 @@ START_TEST(test_unusable)
     expect(NULL, TXM_TX_STATE_UNUSABLE, tx, "not a regular file");
     free(tx);
 }
-END_TEST
 
-START_TEST(test_source_serves)
+TEST(test_source_serves)
 {
     char *tx = make(NULL, false);
     snprintf(source, sizeof source, "%s/other.tx", dir);
@@ -181,7 +176,6 @@ START_TEST(test_source_serves)
     expect(NULL, TXM_TX_STATE_SOURCE, source, "");
     free(tx);
 }
-END_TEST
 
 static void refused(const char *path, txm_status status)
 {
@@ -267,13 +261,12 @@ static void write_tiled_tiff(const char *path, const tiled *t)
     fclose(f);
 }
 
-START_TEST(test_tiff_serves_itself)
+TESTS(test_tiff_serves_itself, sizeof tiled_tiffs / sizeof *tiled_tiffs)
 {
     const tiled *t = &tiled_tiffs[_i];
     write_tiled_tiff(source, t);
     ck_assert_msg(txm_tx_serves_itself(source) == t->serves, "%s", t->what);
 }
-END_TEST
 
 static void put_attribute(FILE *f, const char *name, const char *type, const void *data, unsigned bytes)
 {
@@ -284,7 +277,7 @@ static void put_attribute(FILE *f, const char *name, const char *type, const voi
 }
 
 /* Writes five channels of three types in tiles, as the only part or as the first of several. */
-START_TEST(test_exr_serves_itself)
+TESTS(test_exr_serves_itself, 9)
 {
     static const struct {
         int width, height, tile, mode;
@@ -315,9 +308,8 @@ START_TEST(test_exr_serves_itself)
     fclose(f);
     ck_assert_int_eq(txm_tx_serves_itself(source), cases[_i].serves);
 }
-END_TEST
 
-START_TEST(test_iff_serves_itself)
+TEST(test_iff_serves_itself)
 {
     static const struct {
         unsigned width, height, tiles;
@@ -335,10 +327,9 @@ START_TEST(test_iff_serves_itself)
         ck_assert_int_eq(txm_tx_serves_itself(source), cases[i].serves);
     }
 }
-END_TEST
 
 /* Checks the lookup, and what verify reports about the file. */
-START_TEST(test_odd_samples_serve)
+TEST(test_odd_samples_serve)
 {
     write_tiled_tiff(source, &tiled_tiffs[0]);
     expect("cache", TXM_TX_STATE_SOURCE, source, "");
@@ -349,19 +340,17 @@ START_TEST(test_odd_samples_serve)
     write_tiled_tiff(source, &tiled_tiffs[9]);
     expect("cache", TXM_TX_STATE_MISSING, NULL, "");
 }
-END_TEST
 
-START_TEST(test_bad_sources)
+TEST(test_bad_sources)
 {
     refused("/no/such/file.png", TXM_STATUS_NOT_FOUND);
     refused(dir, TXM_STATUS_NOT_A_FILE);
     refused("/dev/null", TXM_STATUS_NOT_A_FILE);
 }
-END_TEST
 
 /* ---- descriptions ------------------------------------------------------------------------------------------------ */
 
-START_TEST(test_describe)
+TEST(test_describe)
 {
     char *path = make(NULL, false);
     txm_tx *tx = NULL;
@@ -381,10 +370,9 @@ START_TEST(test_describe)
     txm_tx_close(&tx);
     free(path);
 }
-END_TEST
 
 /* The path of this source looks like the text that follows it. */
-START_TEST(test_describe_confusing_source)
+TEST(test_describe_confusing_source)
 {
     char confusing[256];
     snprintf(confusing, sizeof confusing, "%s/a (colorspace: x, xyz_to_scene_linear:1, alpha: auto).png", dir);
@@ -402,10 +390,9 @@ START_TEST(test_describe_confusing_source)
     txm_tx_close(&tx);
     free(path);
 }
-END_TEST
 
 /* Working spaces are recognised by these texts, which must be those of the built-in config. */
-START_TEST(test_working_space_names)
+TEST(test_working_space_names)
 {
     static const char *const names[] = {"Linear Rec.709", "Linear Rec.2020", "ACEScg"};
     for (size_t i = 0; i < 3; i++) {
@@ -423,19 +410,4 @@ START_TEST(test_working_space_names)
         txm_tx_close(&tx);
         free(path);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("lookup");
-    TCase *t = add_case(suite, "lookup");
-    tcase_add_checked_fixture(t, set_up, tear_down);
-    add_tests(t, test_missing_and_fresh, test_freshness_to_the_second, test_order_of_places, test_absolute_falls_back,
-              test_unusable, test_source_serves);
-    tcase_add_loop_test(t, test_tiff_serves_itself, 0, sizeof tiled_tiffs / sizeof *tiled_tiffs);
-    tcase_add_loop_test(t, test_exr_serves_itself, 0, 9);
-    add_tests(t, test_iff_serves_itself, test_odd_samples_serve, test_bad_sources, test_describe,
-              test_describe_confusing_source, test_working_space_names);
-    return run_suite(suite);
 }

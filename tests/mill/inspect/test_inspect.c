@@ -3,7 +3,6 @@
  * Verification: txmill's own files are good; cuts at any place, flipped bytes in any tile, exchanged levels, wrong
  * digests and names that do not match are found, with the right finding.
  */
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +31,7 @@ static void stop(void)
 {
     txm_context_free(&context);
 }
+FIXTURE(start, stop)
 
 /* Converts a golden source into the tx file `out`. */
 static void make_tx(const char *source, const char *out, const txm_settings *settings)
@@ -97,7 +97,7 @@ static void expect_good(const char *path, bool deep)
 static const char *const sources[] = {"rgb8.png",     "gray8.png",     "rgba8.png",    "rgb16.png",
                                       "half-rgb.exr", "float-rgb.exr", "constant.png", "narrow.png"};
 
-START_TEST(own_files_are_good)
+TESTS(own_files_are_good, sizeof sources / sizeof *sources)
 {
     char *out = strdup(temp_file("good.tx"));
     static const uint32_t tiles[] = {16, 64, 512};
@@ -110,7 +110,6 @@ START_TEST(own_files_are_good)
     }
     free(out);
 }
-END_TEST
 
 /* Finds the bytes of each tile, which the callback damages. */
 static void each_tile(const char *path, void (*fn)(const char *path, const txm_tile_id *tile, uint64_t at, size_t n))
@@ -156,7 +155,7 @@ static void flip_and_find(const char *path, const txm_tile_id *tile, uint64_t at
     }
 }
 
-START_TEST(a_flipped_byte_in_any_tile_is_found)
+TESTS(a_flipped_byte_in_any_tile_is_found, 5)
 {
     char *out = strdup(temp_file("flip.tx"));
     txm_settings s;
@@ -170,11 +169,10 @@ START_TEST(a_flipped_byte_in_any_tile_is_found)
     expect_good_but(out, false, s.compression.codec == TXM_CODEC_ZSTD ? "TXM-106" : NULL);
     free(out);
 }
-END_TEST
 
 /* Every cut is found, from the end on, except for one exactly at the section's start: the rest is a file without a
  * section, and a note says so. */
-START_TEST(any_cut_is_found)
+TESTS(any_cut_is_found, 2)
 {
     char *out = strdup(temp_file("whole.tx")), *cut = strdup(temp_file("cut.tx"));
     size_t bytes;
@@ -200,10 +198,9 @@ START_TEST(any_cut_is_found)
     free(out);
     free(cut);
 }
-END_TEST
 
 /* Does the same for small files at every byte, for both containers. */
-START_TEST(a_cut_at_every_byte_is_found)
+TESTS(a_cut_at_every_byte_is_found, 2)
 {
     char *out = strdup(temp_file("small.tx")), *cut = strdup(temp_file("cut.tx"));
     size_t bytes;
@@ -230,10 +227,9 @@ START_TEST(a_cut_at_every_byte_is_found)
     free(out);
     free(cut);
 }
-END_TEST
 
 /* A changed byte of the section is found in payloads, index and footer. Only bytes of padding do not count. */
-START_TEST(a_flipped_byte_in_the_section_is_found)
+TEST(a_flipped_byte_in_the_section_is_found)
 {
     char *out = strdup(temp_file("border.tx"));
     make_tx("rgb8.png", out, NULL);
@@ -250,11 +246,10 @@ START_TEST(a_flipped_byte_in_the_section_is_found)
     expect_good(out, false);
     free(out);
 }
-END_TEST
 
 /* Levels of one file are put into another file of the same shape: sizes and checksums are right, but pixels are
  * wrong. */
-START_TEST(an_exchanged_level_is_found)
+TEST(an_exchanged_level_is_found)
 {
     made_image a = make_image(160, 96, 4, TXM_TYPE_U8, 32, (txm_compression){TXM_CODEC_ZIP, 6}, MADE_SMOOTH);
     const char *path = temp_file("levels.tx");
@@ -276,7 +271,6 @@ START_TEST(an_exchanged_level_is_found)
     txm_findings_clear(&found);
     free_image(&a);
 }
-END_TEST
 
 /* Replaces the tiles of one level with those of another file with the same layout. */
 static void copy_level(const char *from, const char *to, uint32_t level)
@@ -302,7 +296,7 @@ static void copy_level(const char *from, const char *to, uint32_t level)
 }
 
 /* If a level of another texture replaces a file's own, the finding is about that level and no other. */
-START_TEST(a_swapped_level_is_found)
+TESTS(a_swapped_level_is_found, 2)
 {
     char *own = strdup(temp_file("own.tx")), *other = strdup(temp_file("other.tx"));
     txm_settings s;
@@ -327,11 +321,10 @@ START_TEST(a_swapped_level_is_found)
     free(own);
     free(other);
 }
-END_TEST
 
 /* Two directories of a TIFF are exchanged. The directory after level 0 is then not half its size, so the pyramid ends
  * there. */
-START_TEST(levels_in_the_wrong_order_are_found)
+TEST(levels_in_the_wrong_order_are_found)
 {
     char *out = strdup(temp_file("order.tx"));
     size_t bytes;
@@ -359,7 +352,6 @@ START_TEST(levels_in_the_wrong_order_are_found)
     expect(out, false, "TXM-103");
     free(out);
 }
-END_TEST
 
 /* Replaces the first occurrence of a text in a file with another one of the same length. */
 static void replace(const char *path, const char *from, const char *to)
@@ -387,7 +379,7 @@ static void expect_wrong_sha1(const char *path)
     expect_good(path, false);
 }
 
-START_TEST(wrong_metadata_is_found)
+TEST(wrong_metadata_is_found)
 {
     char *out = strdup(temp_file("meta.tx"));
     txm_settings s;
@@ -406,7 +398,6 @@ START_TEST(wrong_metadata_is_found)
     expect(out, false, "TXM-203");
     free(out);
 }
-END_TEST
 
 /* ---- names and sources ------------------------------------------------------------------------------------------ */
 
@@ -434,7 +425,7 @@ static char *convert_in_place(const char *source, const txm_settings *settings)
     return path;
 }
 
-START_TEST(names_stand_for_settings)
+TEST(names_stand_for_settings)
 {
     char *source = copy_source("rgb8.png", temp_file("names")), *dir = strdup(temp_file("cache"));
     static const struct {
@@ -468,9 +459,8 @@ START_TEST(names_stand_for_settings)
     free(source);
     free(dir);
 }
-END_TEST
 
-START_TEST(a_misfit_name_is_found)
+TEST(a_misfit_name_is_found)
 {
     char *source = copy_source("rgb8.png", temp_file("misfit"));
     txm_settings s;
@@ -488,9 +478,8 @@ START_TEST(a_misfit_name_is_found)
     free(srgb);
     free(data);
 }
-END_TEST
 
-START_TEST(a_stale_source_is_found)
+TEST(a_stale_source_is_found)
 {
     char *source = copy_source("rgb8.png", temp_file("stale"));
     txm_settings s;
@@ -511,11 +500,10 @@ START_TEST(a_stale_source_is_found)
     free(changed);
     free(tx);
 }
-END_TEST
 
 /* ---- failures --------------------------------------------------------------------------------------------------- */
 
-START_TEST(what_cannot_be_read_is_a_failure)
+TEST(what_cannot_be_read_is_a_failure)
 {
     txm_findings f = {0};
     txm_error err = {0};
@@ -532,34 +520,11 @@ START_TEST(what_cannot_be_read_is_a_failure)
     txm_context_free(&cancelled);
     free(out);
 }
-END_TEST
 
-START_TEST(ids_are_in_order_and_unique)
+TEST(ids_are_in_order_and_unique)
 {
     const txm_finding_kind *kind, *before = NULL;
     for (size_t i = 0; (kind = txm_finding_kind_at(i)); before = kind, i++)
         ck_assert(strlen(kind->id) == 7 && (!before || strcmp(before->id, kind->id) < 0));
     ck_assert_ptr_nonnull(before);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *s = suite_create("inspect");
-    TCase *pixels = add_case(s, "pixels"), *origin = add_case(s, "origin"), *failures = add_case(s, "failures");
-    TCase *all[] = {pixels, origin, failures};
-    for (int i = 0; i < 3; i++) {
-        tcase_add_checked_fixture(all[i], start, stop);
-        tcase_set_timeout(all[i], 300);
-    }
-    tcase_add_loop_test(pixels, own_files_are_good, 0, sizeof sources / sizeof *sources);
-    tcase_add_loop_test(pixels, a_flipped_byte_in_any_tile_is_found, 0, 5);
-    tcase_add_loop_test(pixels, any_cut_is_found, 0, 2);
-    tcase_add_loop_test(pixels, a_cut_at_every_byte_is_found, 0, 2);
-    tcase_add_loop_test(pixels, a_swapped_level_is_found, 0, 2);
-    add_tests(pixels, levels_in_the_wrong_order_are_found, a_flipped_byte_in_the_section_is_found,
-              an_exchanged_level_is_found, wrong_metadata_is_found);
-    add_tests(origin, names_stand_for_settings, a_misfit_name_is_found, a_stale_source_is_found);
-    add_tests(failures, what_cannot_be_read_is_a_failure, ids_are_in_order_and_unique);
-    return run_suite(s);
 }

@@ -2,7 +2,6 @@
  *
  * Verifications of good files and of files that have one thing wrong: header, origin, tiles, pixels, the source
  * converted again. Also pictures of levels, and borders that are added later. */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +40,7 @@ static void stop(void)
     txm_findings_clear(&findings);
     txm_context_free(&context);
 }
+FIXTURE(start, stop)
 
 /* Copies a golden image here and converts it; the file does not record the folder. */
 static void convert(const char *source, const char *out, bool borders)
@@ -96,7 +96,7 @@ static const char *said(const char *id)
 
 /* ---- header ------------------------------------------------------------------------------------------------------ */
 
-START_TEST(headers_are_judged_by_who_made_the_file)
+TEST(headers_are_judged_by_who_made_the_file)
 {
     /* If txmill made the file, bytes after the image are the rest of a section. */
     convert("rgb8.png", "b.tx", false);
@@ -117,7 +117,6 @@ START_TEST(headers_are_judged_by_who_made_the_file)
     ck_assert_ptr_nonnull(said("TXM-205")); /* and their levels are not recomputed */
     free_image(&m);
 }
-END_TEST
 
 /* ---- origin ------------------------------------------------------------------------------------------------------ */
 
@@ -130,7 +129,7 @@ static char *located(const char *tx, const char *stored)
     return path;
 }
 
-START_TEST(sources_are_where_cycles_would_look)
+TEST(sources_are_where_cycles_would_look)
 {
     char here[1024], absolute[1100];
     ck_assert_ptr_nonnull(getcwd(here, sizeof here));
@@ -160,9 +159,8 @@ START_TEST(sources_are_where_cycles_would_look)
     ck_assert_ptr_null(located("tex/blender_tx/a.tx", "/gone/stone.png"));
     ck_assert_ptr_null(located("tex/blender_tx/a.tx", "folder.png"));
 }
-END_TEST
 
-START_TEST(origins_have_name_and_time)
+TEST(origins_have_name_and_time)
 {
     struct stat st;
     convert("rgb8.png", "a.tx", false);
@@ -184,11 +182,10 @@ START_TEST(origins_have_name_and_time)
     ck_assert_int_eq(verify(misfit, NULL, false, NULL), TXM_OK);
     ck_assert(said("TXM-301") || said("TXM-304"));
 }
-END_TEST
 
 /* ---- pixels ------------------------------------------------------------------------------------------------------ */
 
-START_TEST(damaged_tiles_are_findings_with_a_place)
+TEST(damaged_tiles_are_findings_with_a_place)
 {
     convert("rgb8.png", "a.tx", true);
     damage("a.tx", 1);
@@ -204,7 +201,6 @@ START_TEST(damaged_tiles_are_findings_with_a_place)
     ck_assert_int_eq(verify("a.tx", "rgb8.png", false, &err), TXM_STATUS_CANCELLED);
     cancel = 0;
 }
-END_TEST
 
 static void write_made(const char *path, made_image *m)
 {
@@ -215,7 +211,7 @@ static void write_made(const char *path, made_image *m)
     close(fd);
 }
 
-START_TEST(borders_that_show_other_pixels_are_found)
+TEST(borders_that_show_other_pixels_are_found)
 {
     made_image m = make_image(150, 70, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     made_image other = make_image(150, 70, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
@@ -226,11 +222,10 @@ START_TEST(borders_that_show_other_pixels_are_found)
     free_image(&m);
     free_image(&other);
 }
-END_TEST
 
 /* ---- the source again -------------------------------------------------------------------------------------------- */
 
-START_TEST(deep_needs_a_source_and_settings)
+TEST(deep_needs_a_source_and_settings)
 {
     static const char *const sources[] = {"rgb8.png", "gray8.png", "broken.png"};
     txm_error err = {0};
@@ -255,10 +250,9 @@ START_TEST(deep_needs_a_source_and_settings)
     ck_assert_ptr_nonnull(strstr(err.message, "TMPDIR"));
     unsetenv("TMPDIR");
 }
-END_TEST
 
 /* Copies of processes that have ended are removed; those of this process stay. */
-START_TEST(killed_comparisons_are_swept)
+TEST(killed_comparisons_are_swept)
 {
     char here[1024];
     ck_assert_ptr_nonnull(getcwd(here, sizeof here));
@@ -284,11 +278,10 @@ START_TEST(killed_comparisons_are_swept)
     ck_assert(txm_owned_remove(own));
     free(own);
 }
-END_TEST
 
 /* ---- pictures of levels ------------------------------------------------------------------------------------------ */
 
-START_TEST(pictures_hold_levels_or_all_of_them)
+TEST(pictures_hold_levels_or_all_of_them)
 {
     made_image m = make_image(150, 70, 1, TXM_TYPE_U16, 64, (txm_compression){0}, MADE_NOISE);
     txm_level_picture p;
@@ -317,9 +310,8 @@ START_TEST(pictures_hold_levels_or_all_of_them)
     txm_tx_close(&tx);
     free_image(&m);
 }
-END_TEST
 
-START_TEST(linear_levels_are_encoded_for_viewing)
+TEST(linear_levels_are_encoded_for_viewing)
 {
     txm_level_picture p;
     txm_error err = {0};
@@ -353,9 +345,8 @@ START_TEST(linear_levels_are_encoded_for_viewing)
     ck_assert_uint_eq(txm_srgb_code(1e30f), 255);
     ck_assert_uint_eq(txm_srgb_code(NAN), 0);
 }
-END_TEST
 
-START_TEST(values_mean_what_the_file_says)
+TEST(values_mean_what_the_file_says)
 {
     static const struct {
         const char *detected;
@@ -374,11 +365,10 @@ START_TEST(values_mean_what_the_file_says)
         ck_assert_int_eq(txm_values_of(&d, cases[i].type), cases[i].values);
     }
 }
-END_TEST
 
 /* ---- borders ----------------------------------------------------------------------------------------------------- */
 
-START_TEST(borders_do_not_depend_on_threads)
+TEST(borders_do_not_depend_on_threads)
 {
     /* The last row of tiles is one pixel high; then a single tile; then a single pixel. */
     static const uint32_t sizes[][2] = {{200, 129}, {64, 64}, {1, 1}, {3, 300}};
@@ -401,9 +391,8 @@ START_TEST(borders_do_not_depend_on_threads)
         free_image(&m);
     }
 }
-END_TEST
 
-START_TEST(borders_of_damaged_files_are_not_made)
+TEST(borders_of_damaged_files_are_not_made)
 {
     txm_borders_result result;
     convert("rgb8.png", "a.tx", false);
@@ -412,20 +401,4 @@ START_TEST(borders_of_damaged_files_are_not_made)
     cancel = 0;
     damage("a.tx", 0);
     ck_assert_int_eq(txm_borders_add(context, "a.tx", &result, NULL), TXM_STATUS_CORRUPT);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("parts of inspect");
-    TCase *t = add_case(suite, "verify");
-    tcase_add_checked_fixture(t, start, stop);
-    add_tests(t, headers_are_judged_by_who_made_the_file, sources_are_where_cycles_would_look,
-              origins_have_name_and_time, damaged_tiles_are_findings_with_a_place,
-              borders_that_show_other_pixels_are_found, deep_needs_a_source_and_settings, killed_comparisons_are_swept);
-    t = add_case(suite, "pictures and borders");
-    tcase_add_checked_fixture(t, start, stop);
-    add_tests(t, pictures_hold_levels_or_all_of_them, linear_levels_are_encoded_for_viewing,
-              values_mean_what_the_file_says, borders_do_not_depend_on_threads, borders_of_damaged_files_are_not_made);
-    return run_suite(suite);
 }

@@ -3,7 +3,6 @@
  * The cascade of levels is compared with the same filters on whole images, level by level, and borders with the rule
  * for whole images, written down directly.
  */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +133,7 @@ static void free_levels(catcher *c)
         free(c->levels[l]);
 }
 
-START_TEST(cascade_equals_whole_image)
+TESTS(cascade_equals_whole_image, SIZES)
 {
     for (int t = TXM_TYPE_U8; t <= TXM_TYPE_FLOAT; t++)
         for (txm_curve curve = TXM_CURVE_NONE; curve <= TXM_CURVE_SRGB_PACKED; curve++)
@@ -159,9 +158,8 @@ START_TEST(cascade_equals_whole_image)
                 free(level0);
             }
 }
-END_TEST
 
-START_TEST(failure_of_the_sink_stops)
+TEST(failure_of_the_sink_stops)
 {
     const txm_pyramid_spec s = {8, 8, 1, TXM_TYPE_U8, TXM_CURVE_NONE, false, false, 0};
     txm_pyramid *p = NULL;
@@ -172,11 +170,10 @@ START_TEST(failure_of_the_sink_stops)
     ck_assert(!txm_pyramid_push(p, level0, 8, 8));
     txm_pyramid_free(&p);
 }
-END_TEST
 
 /* ---- latitude-longitude ---------------------------------------------------------------------------------------- */
 
-START_TEST(latlong_weighs_rows_and_closes_the_sphere)
+TEST(latlong_weighs_rows_and_closes_the_sphere)
 {
     enum { W = 16, H = 8 };
     const txm_pyramid_spec s = {W, H, 1, TXM_TYPE_FLOAT, TXM_CURVE_NONE, true, false, 0};
@@ -198,11 +195,10 @@ START_TEST(latlong_weighs_rows_and_closes_the_sphere)
                            0.01f); /* sin(3pi/16) / (sin(pi/16) + sin(3pi/16)) */
     free_levels(&c);
 }
-END_TEST
 
 /* If the box filter makes a pair of pixels infinite, the pixel stays infinite in the next level on every processor, as
  * in Blender: it has no neighbour below or beside it that a weight of 0 could turn into NaN. */
-START_TEST(infinite_edges_of_one_pixel)
+TESTS(infinite_edges_of_one_pixel, 8)
 {
     static const size2 shapes[] = {{4, 2}, {2, 4}, {8, 2}, {2, 8}};
     static const char *const isas[] = {"scalar", "avx2", "avx512", "neon"};
@@ -227,7 +223,6 @@ START_TEST(infinite_edges_of_one_pixel)
         free_levels(&c);
     }
 }
-END_TEST
 
 /* Computes the levels of a latitude-longitude image directly by the definition: level 0 as floats, closed, then
  * decoded. */
@@ -273,7 +268,7 @@ static void check_latlong(const txm_pyramid_spec *s, const uint8_t *level0, cons
     free(image);
 }
 
-START_TEST(latlong_closes_level_0_before_decoding)
+TEST(latlong_closes_level_0_before_decoding)
 {
     static const size2 shapes[] = {{64, 32}, {65, 33}, {7, 4}, {1, 5}, {5, 1}, {128, 1}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -294,10 +289,9 @@ START_TEST(latlong_closes_level_0_before_decoding)
             free(level0);
         }
 }
-END_TEST
 
 /* Checks the stored rows: poles have one colour, ends are equal, and all others are unchanged. */
-START_TEST(latlong_closes_stored_rows)
+TEST(latlong_closes_stored_rows)
 {
     enum { W = 5, H = 3 };
     const txm_ops *ops = txm_ops_best();
@@ -308,7 +302,6 @@ START_TEST(latlong_closes_stored_rows)
         txm_latlong_stored_edges(ops, TXM_TYPE_U8, 1, rows[y], W, y, H, scratch);
     ck_assert_mem_eq(rows, closed, sizeof rows);
 }
-END_TEST
 
 /* ---- borders ----------------------------------------------------------------------------------------------------- */
 
@@ -348,7 +341,7 @@ static void check_border(const whole *image, uint32_t w, uint32_t h, size_t pixe
     free(border);
 }
 
-START_TEST(borders_follow_the_full_image_rule)
+TESTS(borders_follow_the_full_image_rule, SIZES)
 {
     uint32_t w = sizes[_i].w, h = sizes[_i].h;
     for (size_t pixel = 1; pixel <= 16; pixel *= 4) {
@@ -363,18 +356,4 @@ START_TEST(borders_follow_the_full_image_rule)
                     check_border(&image, w, h, pixel, x, y, tile);
         free(pixels);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("pyramid");
-    TCase *t = add_case(suite, "pyramid");
-    tcase_add_loop_test(t, cascade_equals_whole_image, 0, SIZES);
-    add_tests(t, failure_of_the_sink_stops);
-    tcase_add_loop_test(t, infinite_edges_of_one_pixel, 0, 8);
-    add_tests(t, latlong_weighs_rows_and_closes_the_sphere, latlong_closes_level_0_before_decoding,
-              latlong_closes_stored_rows);
-    tcase_add_loop_test(t, borders_follow_the_full_image_rule, 0, SIZES);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Settings: which .txmill applies, what its lines and the variables mean; and rules in their order. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +40,7 @@ static const char *value_of(const txm_project *p, txm_project_key key)
     return NULL;
 }
 
-START_TEST(the_nearest_file_above_holds)
+TEST(the_nearest_file_above_holds)
 {
     txm_project p;
     txm_error err = {0};
@@ -73,9 +72,8 @@ START_TEST(the_nearest_file_above_holds)
     txm_project_free(&p);
     batch_leave();
 }
-END_TEST
 
-START_TEST(variables_come_first)
+TEST(variables_come_first)
 {
     txm_project p;
     txm_error err = {0};
@@ -93,10 +91,9 @@ START_TEST(variables_come_first)
     forget_variables();
     batch_leave();
 }
-END_TEST
 
 /* An invalid line fails the run with an error that names its number. */
-START_TEST(mistakes_are_named_with_their_line)
+TEST(mistakes_are_named_with_their_line)
 {
     static const struct {
         const char *line, *says;
@@ -118,9 +115,8 @@ START_TEST(mistakes_are_named_with_their_line)
     }
     batch_leave();
 }
-END_TEST
 
-START_TEST(several_projects_are_none)
+TEST(several_projects_are_none)
 {
     static char a[] = "a/wood.png", b[] = "b/wood.png";
     char *paths[] = {a, b};
@@ -138,11 +134,10 @@ START_TEST(several_projects_are_none)
     txm_project_free(&p);
     batch_leave();
 }
-END_TEST
 
 /* ---- rules ------------------------------------------------------------------------------------------------------- */
 
-START_TEST(the_first_rule_that_fits_wins)
+TEST(the_first_rule_that_fits_wins)
 {
     const char *given[] = {"*_n.png=Non-Color", NULL}, *files[] = {"rules.txt", NULL};
     const txm_rule_args args = {.rules = {given, 1}, .rule_files = {files, 1}, .preset = "pbr"};
@@ -161,14 +156,4 @@ START_TEST(the_first_rule_that_fits_wins)
     ck_assert_int_eq(txm_rule_args_read(&unknown, &rules, &err), TXM_STATUS_USAGE);
     txm_rules_free(&rules);
     batch_leave();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("project");
-    TCase *t = add_case(suite, "project");
-    add_tests(t, the_nearest_file_above_holds, variables_come_first, mistakes_are_named_with_their_line,
-              several_projects_are_none, the_first_rule_that_fits_wins);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Scenes that Blender 3.4.1 and 5.2.2 wrote, compared with what Blender's Python lists for them. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 static const char *const scenes[] = {"materials", "packed",  "linked",      "missing", "inside", "circle_a",
                                      "circle_b",  "lib/far", "lib/library", "lint",    "graph",  "overrides"};
 
-START_TEST(agrees_with_blender)
+TESTS(agrees_with_blender, sizeof scenes / sizeof *scenes)
 {
     char name[64];
     snprintf(name, sizeof name, "%s.blend", scenes[_i]);
@@ -32,9 +31,8 @@ START_TEST(agrees_with_blender)
     free(folder);
     free(json);
 }
-END_TEST
 
-START_TEST(tells_about_the_file)
+TEST(tells_about_the_file)
 {
     char *path = scene_path("materials.blend");
     txm_scene *blend = open_scene(path, false);
@@ -52,11 +50,10 @@ START_TEST(tells_about_the_file)
     txm_scene_close(&blend);
     free(path);
 }
-END_TEST
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
-START_TEST(finds_the_files_of_an_image)
+TEST(finds_the_files_of_an_image)
 {
     char *path = scene_path("materials.blend"), *brick = scene_path("textures/brick.1012.png");
     txm_scene *blend = open_scene(path, false);
@@ -80,10 +77,9 @@ START_TEST(finds_the_files_of_an_image)
     free(path);
     free(brick);
 }
-END_TEST
 
 /* frames.tsv: which file Blender 5.3.0 shows in which node and frame. */
-START_TEST(shows_the_frames_that_blender_shows)
+TEST(shows_the_frames_that_blender_shows)
 {
     char *path = scene_path("frames.blend"), *table = scene_path("frames.tsv"), line[128], node[8], name[64];
     txm_scene *blend = open_scene(path, false);
@@ -136,9 +132,8 @@ START_TEST(shows_the_frames_that_blender_shows)
     txm_scene_close(&blend);
     free(path);
 }
-END_TEST
 
-START_TEST(says_why_there_is_nothing_to_convert)
+TEST(says_why_there_is_nothing_to_convert)
 {
     static const struct {
         const char *name;
@@ -158,7 +153,6 @@ START_TEST(says_why_there_is_nothing_to_convert)
     txm_scene_close(&blend);
     free(path);
 }
-END_TEST
 
 /* ---- colour spaces -------------------------------------------------------------------------------------------- */
 
@@ -174,7 +168,7 @@ static bool is_data(void *user, const char *name)
     return strcmp(name, "Non-Color") == 0;
 }
 
-START_TEST(takes_the_configs_names)
+TEST(takes_the_configs_names)
 {
     char *path = scene_path("materials.blend");
     txm_scene_options options = {.struct_size = sizeof(txm_scene_options),
@@ -194,11 +188,10 @@ START_TEST(takes_the_configs_names)
     txm_scene_close(&blend);
     free(path);
 }
-END_TEST
 
 /* ---- libraries ------------------------------------------------------------------------------------------------ */
 
-START_TEST(follows_what_is_linked_and_no_more)
+TEST(follows_what_is_linked_and_no_more)
 {
     char *path = scene_path("linked.blend"), *far = scene_path("lib/far.blend"), *lib = scene_path("lib/library.blend");
     txm_scene *blend = open_scene(path, false);
@@ -225,9 +218,8 @@ START_TEST(follows_what_is_linked_and_no_more)
     free(far);
     free(lib);
 }
-END_TEST
 
-START_TEST(reports_missing_libraries)
+TEST(reports_missing_libraries)
 {
     char *path = scene_path("missing.blend"), *gone = scene_path("lib/gone.blend");
     txm_scene *blend = open_scene(path, false);
@@ -241,7 +233,6 @@ START_TEST(reports_missing_libraries)
     free(path);
     free(gone);
 }
-END_TEST
 
 /* Makes a scene that links a library, in its own folder. `content` is the library's content. */
 static txm_scene *with_library(char *folder, const void *content, size_t bytes)
@@ -262,7 +253,7 @@ static txm_scene *with_library(char *folder, const void *content, size_t bytes)
     return blend;
 }
 
-START_TEST(reports_broken_and_changed_libraries)
+TEST(reports_broken_and_changed_libraries)
 {
     char *folder = make_folder(), *other = scene_path("lib/far.blend");
     txm_scene *blend = with_library(folder, "no scene", 8);
@@ -282,9 +273,8 @@ START_TEST(reports_broken_and_changed_libraries)
     free(other);
     remove_folder(folder);
 }
-END_TEST
 
-START_TEST(reads_packed_libraries)
+TEST(reads_packed_libraries)
 {
     char *path = scene_path("inside.blend");
     txm_scene *blend = open_scene(path, false);
@@ -301,7 +291,6 @@ START_TEST(reads_packed_libraries)
     txm_scene_close(&blend);
     free(path);
 }
-END_TEST
 
 /* ---- packed images -------------------------------------------------------------------------------------------- */
 
@@ -330,7 +319,7 @@ static void check_unpacked(txm_scene *blend, const char *name, size_t packed, co
     free(expected);
 }
 
-START_TEST(unpacks_as_blender_would)
+TEST(unpacks_as_blender_would)
 {
     char *path = scene_path("packed.blend"), *names_path = scene_path("packed_names.json"), *top = make_folder();
     char *folder = txm_path_join(top, "made/below");
@@ -368,11 +357,10 @@ START_TEST(unpacks_as_blender_would)
     free(folder);
     remove_folder(top);
 }
-END_TEST
 
 /* ---- entries -------------------------------------------------------------------------------------------------- */
 
-START_TEST(lists_what_a_render_loads)
+TEST(lists_what_a_render_loads)
 {
     char *path = scene_path("materials.blend"), *wood = scene_path("textures/wood.png");
     txm_scene *blend = open_scene(path, false);
@@ -399,9 +387,8 @@ START_TEST(lists_what_a_render_loads)
     free(path);
     free(wood);
 }
-END_TEST
 
-START_TEST(unpacks_for_a_batch_when_asked)
+TEST(unpacks_for_a_batch_when_asked)
 {
     char *path = scene_path("packed.blend"), *folder = make_folder();
     txm_scene *blend = open_scene(path, false);
@@ -429,11 +416,10 @@ START_TEST(unpacks_for_a_batch_when_asked)
     free(path);
     remove_folder(folder);
 }
-END_TEST
 
 /* ---- lint ----------------------------------------------------------------------------------------------------- */
 
-START_TEST(finds_what_nodes_do_wrong)
+TEST(finds_what_nodes_do_wrong)
 {
     static const struct {
         const char *id, *image;
@@ -462,11 +448,10 @@ START_TEST(finds_what_nodes_do_wrong)
     free(without);
     free(path);
 }
-END_TEST
 
 /* ---- Debian's own scenes -------------------------------------------------------------------------------------- */
 
-START_TEST(reads_blenders_own_files)
+TESTS(reads_blenders_own_files, 6)
 {
     static const char *const files[] = {"addons/materials_library_vx/sample_materials.blend",
                                         "addons/materials_library_vx/templates.blend",
@@ -489,19 +474,4 @@ START_TEST(reads_blenders_own_files)
         printf("skip %s (package blender-data is not installed)\n", files[_i]);
     }
     free(path);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("blend");
-    TCase *t = add_case(suite, "scenes");
-    tcase_add_test(t, shows_the_frames_that_blender_shows);
-    tcase_add_loop_test(t, agrees_with_blender, 0, sizeof scenes / sizeof *scenes);
-    add_tests(t, tells_about_the_file, finds_the_files_of_an_image, says_why_there_is_nothing_to_convert,
-              takes_the_configs_names, follows_what_is_linked_and_no_more, reports_missing_libraries,
-              reports_broken_and_changed_libraries, reads_packed_libraries, unpacks_as_blender_would,
-              lists_what_a_render_loads, unpacks_for_a_batch_when_asked, finds_what_nodes_do_wrong);
-    tcase_add_loop_test(t, reads_blenders_own_files, 0, 6);
-    return run_suite(suite);
 }

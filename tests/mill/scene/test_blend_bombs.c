@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Scenes that are small files and claim to be huge are refused, within bounded memory. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -50,7 +49,7 @@ static void put_head(txm_bytes *b, const char *code, size_t bytes, uint64_t addr
     ck_assert(txm_bytes_add(b, head, sizeof head));
 }
 
-START_TEST(bombs_are_refused)
+TEST(bombs_are_refused)
 {
     txm_bytes head = {0}, piece = {0};
     enum { ZEROS = 64 << 20 };
@@ -89,9 +88,8 @@ START_TEST(bombs_are_refused)
     remove_folder(folder);
     free(bomb);
 }
-END_TEST
 
-START_TEST(masses_of_data_blocks_are_refused)
+TEST(masses_of_data_blocks_are_refused)
 {
     /* There are millions of placeholders of libraries, the smallest data-blocks that are kept. */
     scene_file *file = small_scene("linked.blend", "ID GLOB", scene_plain);
@@ -128,13 +126,4 @@ START_TEST(masses_of_data_blocks_are_refused)
     free(masses);
     free(encoded);
     scene_free(file);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("blend_bombs");
-    TCase *t = add_case(suite, "bombs");
-    add_tests(t, bombs_are_refused, masses_of_data_blocks_are_refused);
-    return run_suite(suite);
 }

@@ -6,7 +6,6 @@
  *
  * With TXM_WRITE_SMALL=FOLDER in the environment, the small scenes are written there, as testdata/blend/small has them
  * for the fuzzer. */
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +36,7 @@ static const struct {
 };
 enum { SMALLS = sizeof smalls / sizeof *smalls };
 
-START_TEST(small_scenes_open)
+TESTS(small_scenes_open, SMALLS)
 {
     txm_error err;
     txm_scene *blend;
@@ -56,7 +55,6 @@ START_TEST(small_scenes_open)
     }
     scene_free(file);
 }
-END_TEST
 
 /* ---- cut and damaged ------------------------------------------------------------------------------------------ */
 
@@ -69,7 +67,7 @@ static uint8_t *tiny(size_t *bytes)
     return data;
 }
 
-START_TEST(cut_at_every_byte)
+TEST(cut_at_every_byte)
 {
     size_t bytes, zstd_bytes, gzip_bytes;
     uint8_t *data = tiny(&bytes), *zstd = scene_zstd(data, bytes, 2000, true, &zstd_bytes),
@@ -95,10 +93,9 @@ START_TEST(cut_at_every_byte)
     free(zstd);
     free(gzip);
 }
-END_TEST
 
 /* There is memory for a stream, but not for the 128 KiB of its decoder. */
-START_TEST(a_decoder_without_memory)
+TEST(a_decoder_without_memory)
 {
 #ifndef __SANITIZE_ADDRESS__
     enum { PIECE_BYTES = 110 * 1024, PIECES = 4096 };
@@ -130,9 +127,8 @@ START_TEST(a_decoder_without_memory)
     free(data);
 #endif
 }
-END_TEST
 
-START_TEST(any_byte_may_be_wrong)
+TEST(any_byte_may_be_wrong)
 {
     size_t bytes;
     txm_error err;
@@ -154,9 +150,8 @@ START_TEST(any_byte_may_be_wrong)
     free(zstd);
     free(data);
 }
-END_TEST
 
-START_TEST(garbage_is_no_scene)
+TEST(garbage_is_no_scene)
 {
     static const struct {
         const char *bytes;
@@ -179,9 +174,8 @@ START_TEST(garbage_is_no_scene)
                       err.message);
     }
 }
-END_TEST
 
-START_TEST(only_files_are_scenes)
+TEST(only_files_are_scenes)
 {
     char *folder = make_folder(), *fifo = txm_path_join(folder, "fifo"), *none = txm_path_join(folder, "none");
     txm_scene *blend = NULL;
@@ -195,11 +189,10 @@ START_TEST(only_files_are_scenes)
     free(none);
     remove_folder(folder);
 }
-END_TEST
 
 /* ---- impossible numbers --------------------------------------------------------------------------------------- */
 
-START_TEST(lengths_are_checked)
+TEST(lengths_are_checked)
 {
     static const uint64_t lengths[] = {1u << 30, INT32_MAX, 0x80000000u, UINT32_MAX};
     static const uint64_t large[] = {UINT64_C(1) << 40, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
@@ -221,9 +214,8 @@ START_TEST(lengths_are_checked)
     free(data);
     scene_free(file);
 }
-END_TEST
 
-START_TEST(definitions_are_checked)
+TEST(definitions_are_checked)
 {
     static const char *const tags[] = {"NAME", "TYPE", "STRC"};
     txm_error err;
@@ -245,9 +237,8 @@ START_TEST(definitions_are_checked)
     ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_STATUS_CORRUPT);
     free(data);
 }
-END_TEST
 
-START_TEST(definitions_must_be_there)
+TEST(definitions_must_be_there)
 {
     txm_error err;
     size_t bytes;
@@ -257,7 +248,6 @@ START_TEST(definitions_must_be_there)
     ck_assert_ptr_nonnull(strstr(err.message, "DNA1"));
     free(data);
 }
-END_TEST
 
 /* ---- circles -------------------------------------------------------------------------------------------------- */
 
@@ -272,7 +262,7 @@ static scene_block *find_type(scene_file *file, const char *type, size_t number)
     return NULL;
 }
 
-START_TEST(lists_may_bite_their_tails)
+TEST(lists_may_bite_their_tails)
 {
     static const struct {
         const char *type, *next;
@@ -287,9 +277,8 @@ START_TEST(lists_may_bite_their_tails)
         scene_free(file);
     }
 }
-END_TEST
 
-START_TEST(numbers_may_be_impossible)
+TEST(numbers_may_be_impossible)
 {
     txm_error err;
     txm_scene *blend = NULL;
@@ -313,9 +302,8 @@ START_TEST(numbers_may_be_impossible)
     txm_scene_close(&blend);
     scene_free(file);
 }
-END_TEST
 
-START_TEST(groups_may_hold_themselves)
+TEST(groups_may_hold_themselves)
 {
     txm_error err;
     scene_file *file = small_scene("lint.blend", "MA NT IM GLOB", scene_plain);
@@ -332,9 +320,8 @@ START_TEST(groups_may_hold_themselves)
     ck_assert_msg(try_scene(file, NULL, &err) == TXM_OK, "%s", err.message);
     scene_free(file);
 }
-END_TEST
 
-START_TEST(libraries_may_be_the_scene_itself)
+TEST(libraries_may_be_the_scene_itself)
 {
     char *folder = make_folder(), *path = txm_path_join(folder, "self.blend");
     scene_file *file = small_scene("linked.blend", "MA WO ID LI IM GLOB", scene_plain);
@@ -362,7 +349,6 @@ START_TEST(libraries_may_be_the_scene_itself)
     free(other);
     remove_folder(folder);
 }
-END_TEST
 
 /* Writes inside.blend with other bytes in place of the library that is packed into it. Frees `library`. */
 static uint8_t *pack_library(uint8_t *library, size_t *bytes)
@@ -390,7 +376,7 @@ static uint8_t *pack_library(uint8_t *library, size_t *bytes)
     return out;
 }
 
-START_TEST(packed_libraries_nest_to_a_bound)
+TEST(packed_libraries_nest_to_a_bound)
 {
     size_t bytes;
     txm_error err;
@@ -409,9 +395,8 @@ START_TEST(packed_libraries_nest_to_a_bound)
     txm_scene_close(&blend);
     free(data);
 }
-END_TEST
 
-START_TEST(pointers_may_lead_anywhere)
+TEST(pointers_may_lead_anywhere)
 {
     txm_error err;
     for (uint64_t value = 1; value; value = value < UINT64_MAX / 16 ? value * 16 + 1 : 0) {
@@ -424,11 +409,10 @@ START_TEST(pointers_may_lead_anywhere)
         scene_free(file);
     }
 }
-END_TEST
 
 /* ---- what the fuzzer found ------------------------------------------------------------------------------------ */
 
-START_TEST(inputs_that_once_crashed)
+TEST(inputs_that_once_crashed)
 {
     char *path = scene_path("bad");
     DIR *dir = opendir(path);
@@ -448,17 +432,8 @@ START_TEST(inputs_that_once_crashed)
     }
     free(path);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("blend_hostile");
-    TCase *t = add_case(suite, "hostile");
-    tcase_add_loop_test(t, small_scenes_open, 0, SMALLS);
-    add_tests(t, cut_at_every_byte, a_decoder_without_memory, any_byte_may_be_wrong, garbage_is_no_scene,
-              only_files_are_scenes, lengths_are_checked, definitions_are_checked, definitions_must_be_there,
-              lists_may_bite_their_tails, numbers_may_be_impossible, groups_may_hold_themselves,
-              libraries_may_be_the_scene_itself, packed_libraries_nest_to_a_bound, pointers_may_lead_anywhere,
-              inputs_that_once_crashed);
-    return run_suite_in_one_process(suite);
+    return run_tests_in_one_process();
 }

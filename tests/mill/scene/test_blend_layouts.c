@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The same scenes in layouts that Blender 3.4 does not write: pointer sizes, byte orders, Blender 5's headers and
  * structs, compressions; and the conversions for old versions. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +35,7 @@ static void remove_place(void)
 {
     remove_folder(folder);
 }
+FIXTURE(make_place, remove_place)
 
 static scene_file *load(const char *name)
 {
@@ -122,7 +122,9 @@ static const scene_layout layouts[] = {
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
-START_TEST(every_layout_reads_the_same)
+/* The first two differ in everything, which is enough for a sanitizer. */
+#define LAYOUTS_TRIED (case_part() > 4 ? 2 : LAYOUTS)
+TESTS(every_layout_reads_the_same, LAYOUTS_TRIED)
 {
     static const char *const names[] = {"materials.blend", "packed.blend", "lint.blend", "inside.blend"};
     const scene_layout *layout = &layouts[_i];
@@ -140,9 +142,8 @@ START_TEST(every_layout_reads_the_same)
         scene_free(file);
     }
 }
-END_TEST
 
-START_TEST(libraries_of_every_layout_read_the_same)
+TESTS(libraries_of_every_layout_read_the_same, LAYOUTS_TRIED)
 {
     static const char *const names[] = {"linked.blend", "lib/library.blend", "lib/far.blend"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -154,7 +155,6 @@ START_TEST(libraries_of_every_layout_read_the_same)
     }
     check_same("linked.blend");
 }
-END_TEST
 
 /* Blender 5.1's struct definitions have longer names and the working space. */
 static rewriting rewrite_for_blender5(const char *name)
@@ -167,7 +167,7 @@ static rewriting rewrite_for_blender5(const char *name)
 
 static const scene_layout blender5 = {8, false, true, 501, false};
 
-START_TEST(reads_the_structs_of_blender_5)
+TEST(reads_the_structs_of_blender_5)
 {
     rewriting r = rewrite_for_blender5("materials.blend");
     scene_file *other = convert(&r, blender5);
@@ -185,9 +185,8 @@ START_TEST(reads_the_structs_of_blender_5)
     ck_assert_uint_eq(image_named(blend, longer + 2)->user_count, 2);
     txm_scene_close(&blend);
 }
-END_TEST
 
-START_TEST(paths_of_packed_data_blocks_belong_to_their_library)
+TEST(paths_of_packed_data_blocks_belong_to_their_library)
 {
     rewriting r = rewrite_for_blender5("linked.blend");
     scene_add_field(r.definitions, "Library", "Library", "*archive_parent_library");
@@ -201,7 +200,6 @@ START_TEST(paths_of_packed_data_blocks_belong_to_their_library)
     txm_scene_close(&blend);
     free(expected);
 }
-END_TEST
 
 /* ---- compression ---------------------------------------------------------------------------------------------- */
 
@@ -215,7 +213,7 @@ static void check_compressed(const char *name, uint8_t *data, size_t bytes, cons
     txm_scene_close(&blend);
 }
 
-START_TEST(every_compression_reads_the_same)
+TEST(every_compression_reads_the_same)
 {
     const char *name = "packed.blend";
     char *path = scene_path(name);
@@ -246,9 +244,8 @@ START_TEST(every_compression_reads_the_same)
     free(plain);
     free(path);
 }
-END_TEST
 
-START_TEST(unpacks_from_every_compression)
+TEST(unpacks_from_every_compression)
 {
     char *path = scene_path("packed.blend");
     size_t bytes, packed_bytes;
@@ -271,7 +268,6 @@ START_TEST(unpacks_from_every_compression)
     free(plain);
     free(path);
 }
-END_TEST
 
 /* ---- old versions --------------------------------------------------------------------------------------------- */
 
@@ -302,7 +298,7 @@ static void take_as_data(const scene_file *file, scene_block *block)
     }
 }
 
-START_TEST(data_nodes_make_data_images)
+TEST(data_nodes_make_data_images)
 {
     txm_scene *blend = old_scene(280, 65, take_as_data, NULL);
     ck_assert_str_eq(image_named(blend, "wood")->colorspace_stored, "Non-Color");
@@ -313,7 +309,6 @@ START_TEST(data_nodes_make_data_images)
     ck_assert_str_eq(image_named(blend, "wood")->colorspace_stored, "sRGB");
     txm_scene_close(&blend);
 }
-END_TEST
 
 static void ignore_alpha(const scene_file *file, scene_block *block)
 {
@@ -322,7 +317,7 @@ static void ignore_alpha(const scene_file *file, scene_block *block)
     }
 }
 
-START_TEST(the_old_flag_ignores_alpha)
+TEST(the_old_flag_ignores_alpha)
 {
     txm_scene *blend = old_scene(280, 69, ignore_alpha, NULL);
     ck_assert_int_eq(image_named(blend, "wood")->alpha, TXM_ALPHA_NONE);
@@ -334,9 +329,8 @@ START_TEST(the_old_flag_ignores_alpha)
     ck_assert_int_eq(image_named(blend, "wood")->alpha, TXM_ALPHA_DEFAULT);
     txm_scene_close(&blend);
 }
-END_TEST
 
-START_TEST(images_without_tile_list_have_one_tile)
+TEST(images_without_tile_list_have_one_tile)
 {
     txm_scene *blend = old_scene(283, 2, NULL, NULL);
     ck_assert_uint_eq(image_named(blend, "brick")->tile_count, 1);
@@ -349,7 +343,6 @@ START_TEST(images_without_tile_list_have_one_tile)
     ck_assert_uint_eq(image_named(blend, "brick")->tile_count, 4);
     txm_scene_close(&blend);
 }
-END_TEST
 
 static void name_the_first_tile(const scene_file *file, scene_block *block)
 {
@@ -364,7 +357,7 @@ static void name_the_first_tile(const scene_file *file, scene_block *block)
     }
 }
 
-START_TEST(old_tiled_paths_get_their_token)
+TEST(old_tiled_paths_get_their_token)
 {
     txm_scene *blend = old_scene(301, 5, name_the_first_tile, NULL);
     ck_assert_str_eq(txm_path_base(image_named(blend, "brick")->path), "brick.<UDIM>.png");
@@ -379,9 +372,8 @@ START_TEST(old_tiled_paths_get_their_token)
     ck_assert_str_eq(txm_path_base(image_named(blend, "brick")->path), "brick.1001.png");
     txm_scene_close(&blend);
 }
-END_TEST
 
-START_TEST(old_files_have_one_packed_file)
+TEST(old_files_have_one_packed_file)
 {
     rewriting r = rewrite("packed.blend");
     scene_rename_field(r.definitions, "Image", "packedfiles", "not_yet");
@@ -399,23 +391,4 @@ START_TEST(old_files_have_one_packed_file)
     ck_assert_str_eq(im->packed[0].name, "wood.png");
     ck_assert_int_eq(image_named(blend, "not packed")->state, TXM_SCENE_STATE_READY);
     txm_scene_close(&blend);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("blend_layouts");
-    TCase *t = add_case(suite, "layouts");
-    tcase_add_checked_fixture(t, make_place, remove_place);
-    /* The first two differ in everything, which is enough for a sanitizer. */
-    const int layouts_tried = case_part() > 4 ? 2 : LAYOUTS;
-    tcase_add_loop_test(t, every_layout_reads_the_same, 0, layouts_tried);
-    tcase_add_loop_test(t, libraries_of_every_layout_read_the_same, 0, layouts_tried);
-    add_tests(t, reads_the_structs_of_blender_5, paths_of_packed_data_blocks_belong_to_their_library,
-              every_compression_reads_the_same, unpacks_from_every_compression);
-    t = add_case(suite, "versions");
-    tcase_add_checked_fixture(t, make_place, remove_place);
-    add_tests(t, data_nodes_make_data_images, the_old_flag_ignores_alpha, images_without_tile_list_have_one_tile,
-              old_tiled_paths_get_their_token, old_files_have_one_packed_file);
-    return run_suite(suite);
 }

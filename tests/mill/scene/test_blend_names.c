@@ -3,7 +3,6 @@
  * testdata/blend/stored-names.tsv has every name, alias and role of their config, and words that the config does not
  * have. And what Blender 5.3.0 made of names with interop ids when it opened a scene: testdata/blend/opened-names.tsv.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +52,7 @@ static void digest_of(const txm_scene_image *image, const txm_color_config *conf
     free(picture);
 }
 
-START_TEST(names_are_looked_up_as_they_are_stored)
+TEST(names_are_looked_up_as_they_are_stored)
 {
     char *path = scene_path("stored-names.tsv"), *folder = make_folder(),
          *stored = txm_asprintf("%s/scene.blend", folder);
@@ -83,9 +82,8 @@ START_TEST(names_are_looked_up_as_they_are_stored)
     remove_folder(folder);
     free(path);
 }
-END_TEST
 
-START_TEST(names_are_opened_as_the_release_opens_them)
+TEST(names_are_opened_as_the_release_opens_them)
 {
     char *path = scene_path("opened-names.tsv"), *rest, *line;
     size_t bytes, rows = 0;
@@ -109,10 +107,9 @@ START_TEST(names_are_opened_as_the_release_opens_them)
     free(table);
     free(path);
 }
-END_TEST
 
 /* Blender's config has a role whose name has another meaning on a command line. */
-START_TEST(words_may_be_names)
+TEST(words_may_be_names)
 {
     static const struct {
         const char *setting, *name;
@@ -131,14 +128,4 @@ START_TEST(words_may_be_names)
         }
     }
     ck_assert_str_eq(txm_space_setting(NULL), "=");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("names of colour spaces in scenes");
-    TCase *t = add_case(suite, "names");
-    add_tests(t, names_are_looked_up_as_they_are_stored, names_are_opened_as_the_release_opens_them,
-              words_may_be_names);
-    return run_suite(suite);
 }

@@ -2,7 +2,6 @@
  *
  * Files that can only be decompressed from their start are decompressed once: everything that a second pass needs is
  * recorded on a tape. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,16 +111,15 @@ static size_t compare_walks(const recorded *r)
     return left_out;
 }
 
-START_TEST(a_second_walk_needs_no_stream)
+TEST(a_second_walk_needs_no_stream)
 {
     recorded r = record("lint.blend", false, TXM_TAPE_MAX_BYTES);
     ck_assert_uint_gt(r.tape.data.size, 0);
     ck_assert_uint_gt(compare_walks(&r), 100); /* windows, brushes: not on the tape */
     release(&r);
 }
-END_TEST
 
-START_TEST(libraries_keep_every_data_block)
+TEST(libraries_keep_every_data_block)
 {
     recorded scene = record("lib/graph.blend", false, TXM_TAPE_MAX_BYTES),
              library = record("lib/graph.blend", true, TXM_TAPE_MAX_BYTES);
@@ -129,9 +127,8 @@ START_TEST(libraries_keep_every_data_block)
     release(&scene);
     release(&library);
 }
-END_TEST
 
-START_TEST(a_full_tape_is_thrown_away)
+TEST(a_full_tape_is_thrown_away)
 {
     recorded whole = record("lint.blend", false, TXM_TAPE_MAX_BYTES);
     size_t needed = whole.tape.data.size;
@@ -150,9 +147,8 @@ START_TEST(a_full_tape_is_thrown_away)
     ck_assert(r.tape.failed);
     release(&r);
 }
-END_TEST
 
-START_TEST(seekable_files_need_no_tape)
+TEST(seekable_files_need_no_tape)
 {
     char *path = scene_path("lint.blend"); /* zstd with a seek table */
     txm_stream *stream = NULL;
@@ -166,14 +162,4 @@ START_TEST(seekable_files_need_no_tape)
     txm_dna_free(&dna);
     txm_stream_close(&stream);
     free(path);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("blend_tape");
-    TCase *t = add_case(suite, "tape");
-    add_tests(t, a_second_walk_needs_no_stream, libraries_keep_every_data_block, a_full_tape_is_thrown_away,
-              seekable_files_need_no_tape);
-    return run_suite(suite);
 }

@@ -2,7 +2,6 @@
  *
  * Parts of scenes that are easier to reach than through whole files: what settings mean in a file's version, files on
  * disk, stored paths, zstd streams and the names of scenes. */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 /* ---- store ------------------------------------------------------------------------------------------------------- */
 
-START_TEST(stores_keep_to_their_bound)
+TEST(stores_keep_to_their_bound)
 {
     txm_store store = {.limit_bytes = 200 << 10};
     const char *first = txm_store_string(&store, "abcdef", 3);
@@ -51,10 +50,9 @@ START_TEST(stores_keep_to_their_bound)
     ck_assert_uint_eq(store.used_bytes, 0);
     free(large);
 }
-END_TEST
 
 /* However many blocks a data-block claims to have, it takes no more memory than the largest real ones. */
-START_TEST(data_blocks_keep_to_their_bound)
+TEST(data_blocks_keep_to_their_bound)
 {
     const txm_block block = {.code = "DATA", .address = 16, .bytes = TXM_RUN_MAX_BLOCK_BYTES};
     uint8_t *payload = calloc(1, TXM_RUN_MAX_BLOCK_BYTES);
@@ -68,7 +66,6 @@ START_TEST(data_blocks_keep_to_their_bound)
     txm_run_free(&run);
     free(payload);
 }
-END_TEST
 
 static txm_scene *new_scene(void)
 {
@@ -101,7 +98,7 @@ static txm_scene_image settled(txm_scene *scene, int version, int subversion, tx
     return out;
 }
 
-START_TEST(settings_mean_what_the_version_says)
+TEST(settings_mean_what_the_version_says)
 {
     static const char *const paths[][2] = {{"//tex/wood.1001.v2.png", "/s/tex/wood.<UDIM>.v2.png"},
                                            {"//1001/wood_1002-a_1013.png", "/s/1001/wood_1002-a_<UDIM>.png"},
@@ -123,7 +120,6 @@ START_TEST(settings_mean_what_the_version_says)
                          modes[mode + 1]);
     txm_scene_close(&b);
 }
-END_TEST
 
 static const char *only_known(void *user, const char *name)
 {
@@ -137,7 +133,7 @@ static bool raw_is_data(void *user, const char *name)
     return !strcmp(name, "Raw data");
 }
 
-START_TEST(colour_spaces_are_the_configs)
+TEST(colour_spaces_are_the_configs)
 {
     txm_scene *b = new_scene();
     ck_assert(txm_scene_is_data(b, "Raw") && !txm_scene_is_data(b, "sRGB") && !txm_scene_is_data(b, ""));
@@ -160,7 +156,6 @@ START_TEST(colour_spaces_are_the_configs)
     ck_assert(!txm_scene_is_data(b, "Non-Color"));
     txm_scene_close(&b);
 }
-END_TEST
 
 /* ---- files on disk ----------------------------------------------------------------------------------------------- */
 
@@ -183,7 +178,7 @@ static void check_files(txm_scene_image image, txm_scene_state state, size_t cou
     free((void *)image.files);
 }
 
-START_TEST(images_are_the_files_that_are_there)
+TEST(images_are_the_files_that_are_there)
 {
     static const char *const names[] = {"a.png",       "wood.1001.png", "wood.1011.png", "wood.1012.png", "w_u1_v1.png",
                                         "w_u1_v2.png", "f007.png",      "f012.png",      "f123.png",      "f1234.png",
@@ -225,9 +220,8 @@ START_TEST(images_are_the_files_that_are_there)
     ck_assert_ptr_null(txm_scene_path(b, "//a", "/s"));
     txm_scene_close(&b);
 }
-END_TEST
 
-START_TEST(paths_are_absolute_and_normal)
+TEST(paths_are_absolute_and_normal)
 {
     txm_scene *b = new_scene();
     ck_assert_str_eq(txm_scene_path(b, "//a/../b.png", "/s/t"), "/s/t/b.png");
@@ -294,7 +288,6 @@ START_TEST(paths_are_absolute_and_normal)
     }
     txm_scene_close(&b);
 }
-END_TEST
 
 /* ---- zstd -------------------------------------------------------------------------------------------------------- */
 
@@ -328,7 +321,7 @@ static void pull_from(const uint8_t *packed, size_t packed_bytes, const uint8_t 
     close(input.fd);
 }
 
-START_TEST(zstd_jumps_by_its_table)
+TEST(zstd_jumps_by_its_table)
 {
     enum { BYTES = 20000, FRAME_BYTES = 1000 };
     uint8_t *data = malloc(BYTES);
@@ -372,11 +365,10 @@ START_TEST(zstd_jumps_by_its_table)
     free(packed);
     free(data);
 }
-END_TEST
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */
 
-START_TEST(names_have_formats)
+TEST(names_have_formats)
 {
     static const char *const names[][2] = {
         {"a.blend", "blend"}, {"b/a.BLEND", "blend"}, {"a.xml", "cycles-xml"}, {"a.usd", "usd"},     {"a.usda", "usd"},
@@ -391,15 +383,4 @@ START_TEST(names_have_formats)
     for (const txm_scene_format *f; (f = txm_scene_format_at(count)); count++)
         ck_assert(*f->noun && *f->extensions);
     ck_assert_uint_gt(count, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("parts of scenes");
-    TCase *t = add_case(suite, "parts");
-    add_tests(t, names_have_formats, stores_keep_to_their_bound, data_blocks_keep_to_their_bound,
-              zstd_jumps_by_its_table, settings_mean_what_the_version_says, colour_spaces_are_the_configs,
-              images_are_the_files_that_are_there, paths_are_absolute_and_normal);
-    return run_suite(suite);
 }

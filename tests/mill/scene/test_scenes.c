@@ -59,6 +59,7 @@ static void teardown(void)
     }
     rmdir(folder);
 }
+FIXTURE(setup, teardown)
 
 static const char *config_name(void *user, const char *name)
 {
@@ -81,7 +82,7 @@ static txm_image_node node_of(const char *node, const char *path, const char *sp
                             .interpolation = "linear"};
 }
 
-START_TEST(nodes_of_one_lookup_are_one_image)
+TEST(nodes_of_one_lookup_are_one_image)
 {
     txm_scene *scene = calloc(1, sizeof *scene);
     txm_node_list list = {0};
@@ -122,9 +123,8 @@ START_TEST(nodes_of_one_lookup_are_one_image)
     ck_assert_uint_eq(txm_scene_image_at(scene, 6)->files[1].number, 1011);
     txm_scene_close(&scene);
 }
-END_TEST
 
-START_TEST(words_of_cycles)
+TEST(words_of_cycles)
 {
     ck_assert_int_eq(txm_node_alpha("unassociated"), TXM_ALPHA_STRAIGHT);
     ck_assert_int_eq(txm_node_alpha("channel_packed"), TXM_ALPHA_CHANNEL_PACKED);
@@ -136,14 +136,13 @@ START_TEST(words_of_cycles)
     ck_assert_str_eq(txm_node_interpolation("cubic"), "cubic");
     ck_assert_str_eq(txm_node_interpolation("Cubic"), "linear");
 }
-END_TEST
 
 /* ---- faults ------------------------------------------------------------------------------------------------------ */
 
 static const char *const scenes[] = {"s.xml", "s.usda"};
 
 /* Each allocation fails once: the scene is refused and everything is freed, or it is complete. */
-START_TEST(refused_memory)
+TESTS(refused_memory, REFUSES_MEMORY ? 2 : 0)
 {
     const char *path = in_folder(scenes[_i]);
     const txm_scene_options options = {.struct_size = sizeof options, .colors.canonical = config_name};
@@ -168,18 +167,4 @@ START_TEST(refused_memory)
                       "%ld: %d %s", n, (int)status, err.message);
         ck_assert_msg(live == 0, "%ld: %ld left", n, live);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("scenes");
-    TCase *nodes = add_case(suite, "nodes"), *files = add_case(suite, "files");
-    tcase_add_checked_fixture(nodes, setup, teardown);
-    tcase_add_checked_fixture(files, setup, teardown);
-    tcase_set_timeout(files, 120);
-    add_tests(nodes, nodes_of_one_lookup_are_one_image, words_of_cycles);
-    if (REFUSES_MEMORY)
-        tcase_add_loop_test(files, refused_memory, 0, 2);
-    return run_suite(suite);
 }

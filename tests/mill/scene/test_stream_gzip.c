@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The gzip decoder of scenes accepts whatever zlib accepts, with the same bytes, and fails where zlib fails. */
-#include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -155,6 +154,7 @@ static void teardown(void)
 {
     free(source);
 }
+FIXTURE(setup, teardown)
 
 /* ---- inflating ------------------------------------------------------------------------------------------------ */
 
@@ -205,7 +205,7 @@ static void check_gives(const file *f, const uint8_t *expected, size_t bytes)
     free(dst);
 }
 
-START_TEST(every_kind_of_stream)
+TESTS(every_kind_of_stream, KINDS)
 {
     file f = {0};
     make_mixture(source, SOURCE_BYTES);
@@ -213,9 +213,8 @@ START_TEST(every_kind_of_stream)
     check_gives(&f, source, SOURCE_BYTES);
     free(f.data);
 }
-END_TEST
 
-START_TEST(several_members_and_what_follows)
+TEST(several_members_and_what_follows)
 {
     static const char *const behind[] = {"", "t", "\x1F", "trailing bytes", "\x1F\x8C\x08"};
     make_mixture(source, SOURCE_BYTES);
@@ -233,10 +232,9 @@ START_TEST(several_members_and_what_follows)
         free(f.data);
     }
 }
-END_TEST
 
 /* A member begins, and ends, at each of the last bytes of the decoder's buffer. */
-START_TEST(members_across_the_buffer)
+TEST(members_across_the_buffer)
 {
     enum { BUFFER = 128 * 1024, SMALL = 11 };
     make_mixture(source, SOURCE_BYTES);
@@ -255,9 +253,8 @@ START_TEST(members_across_the_buffer)
         free(f.data);
     }
 }
-END_TEST
 
-START_TEST(back_to_the_start)
+TEST(back_to_the_start)
 {
     file f = {0};
     size_t total;
@@ -280,7 +277,6 @@ START_TEST(back_to_the_start)
     free(dst);
     free(f.data);
 }
-END_TEST
 
 /* ---- damage --------------------------------------------------------------------------------------------------- */
 
@@ -302,7 +298,7 @@ static bool check_as_zlib(const file *f, size_t most)
     return good;
 }
 
-START_TEST(every_part_of_a_header)
+TEST(every_part_of_a_header)
 {
     make_mixture(source, 100000);
     file plain = {0}, f = {0};
@@ -326,9 +322,8 @@ START_TEST(every_part_of_a_header)
     free(plain.data);
     free(f.data);
 }
-END_TEST
 
-START_TEST(truncated_anywhere)
+TESTS(truncated_anywhere, KINDS)
 {
     file f = {0};
     make_mixture(source, SOURCE_BYTES);
@@ -340,9 +335,8 @@ START_TEST(truncated_anywhere)
     }
     free(f.data);
 }
-END_TEST
 
-START_TEST(damaged_anywhere)
+TESTS(damaged_anywhere, KINDS)
 {
     file f = {0};
     make_mixture(source, SOURCE_BYTES);
@@ -358,18 +352,8 @@ START_TEST(damaged_anywhere)
     ck_assert_uint_le(harmless, 2);
     free(f.data);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("gzip scenes");
-    TCase *t = add_case(s, "streams");
-    tcase_set_timeout(t, 300);
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_loop_test(t, every_kind_of_stream, 0, KINDS);
-    add_tests(t, several_members_and_what_follows, members_across_the_buffer, back_to_the_start,
-              every_part_of_a_header);
-    tcase_add_loop_test(t, truncated_anywhere, 0, KINDS);
-    tcase_add_loop_test(t, damaged_anywhere, 0, KINDS);
-    return run_suite_in_one_process(s);
+    return run_tests_in_one_process();
 }

@@ -3,7 +3,6 @@
  * Reading and writing files below the formats: front to back through a small buffer (raster_file), at any place
  * (random_file), mostly appended (output); and where the pixels of a film scan end (film).
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -46,6 +45,7 @@ static void teardown(void)
 {
     unlink(path);
 }
+FIXTURE(setup, teardown)
 
 /* ---- front to back ---------------------------------------------------------------------------------------------- */
 
@@ -58,7 +58,7 @@ static void must_get(txm_raster_file *f, size_t offset, size_t bytes)
     free(got);
 }
 
-START_TEST(raster_reads_across_pieces)
+TEST(raster_reads_across_pieces)
 {
     txm_raster_file f;
     ck_assert_int_eq(txm_raster_file_open(&f, path, NULL), TXM_OK);
@@ -69,9 +69,8 @@ START_TEST(raster_reads_across_pieces)
     ck_assert_int_eq(f.sys_errno, 0); /* the end of the file is not an error */
     txm_raster_file_close(&f);
 }
-END_TEST
 
-START_TEST(raster_seeks)
+TEST(raster_seeks)
 {
     uint8_t byte;
     txm_raster_file f;
@@ -85,9 +84,8 @@ START_TEST(raster_seeks)
     ck_assert(!txm_raster_file_get(&f, &byte, 1));
     txm_raster_file_close(&f);
 }
-END_TEST
 
-START_TEST(raster_names_what_it_cannot_open)
+TEST(raster_names_what_it_cannot_open)
 {
     txm_raster_file f;
     txm_error err = {0};
@@ -95,11 +93,10 @@ START_TEST(raster_names_what_it_cannot_open)
     ck_assert_int_eq(txm_raster_file_open(&f, path, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(err.message, path));
 }
-END_TEST
 
 /* ---- at any place ----------------------------------------------------------------------------------------------- */
 
-START_TEST(random_reads_what_there_is)
+TEST(random_reads_what_there_is)
 {
     uint8_t got[64];
     txm_random_file f = {.fd = -1};
@@ -113,9 +110,8 @@ START_TEST(random_reads_what_there_is)
     txm_random_file_close(&f);
     ck_assert_int_eq(f.fd, -1);
 }
-END_TEST
 
-START_TEST(random_keeps_the_first_failure)
+TEST(random_keeps_the_first_failure)
 {
     uint8_t got[8];
     txm_error err = {0};
@@ -130,7 +126,6 @@ START_TEST(random_keeps_the_first_failure)
     ck_assert_ptr_nonnull(strstr(err.message, path));
     txm_random_file_close(&f);
 }
-END_TEST
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
@@ -148,7 +143,7 @@ static void end_output(txm_output *out)
     close(fd);
 }
 
-START_TEST(output_appends_patches_and_reads_back)
+TEST(output_appends_patches_and_reads_back)
 {
     uint8_t got[BYTES];
     txm_output out = start_output(0);
@@ -165,9 +160,8 @@ START_TEST(output_appends_patches_and_reads_back)
     ck_assert_int_eq(txm_output_status(&out, NULL), TXM_OK);
     end_output(&out);
 }
-END_TEST
 
-START_TEST(output_fills_gaps_with_zeros)
+TEST(output_fills_gaps_with_zeros)
 {
     uint8_t got[12];
     txm_output out = start_output(BYTES);
@@ -177,9 +171,8 @@ START_TEST(output_fills_gaps_with_zeros)
     ck_assert_uint_eq(txm_output_end(&out), BYTES + 12);
     end_output(&out);
 }
-END_TEST
 
-START_TEST(output_fails_for_good)
+TEST(output_fails_for_good)
 {
     txm_error err = {0};
     int fd = open("/dev/full", O_RDWR);
@@ -192,7 +185,6 @@ START_TEST(output_fails_for_good)
     ck_assert_ptr_nonnull(strstr(err.message, "name"));
     end_output(&out);
 }
-END_TEST
 
 /* ---- film scans ------------------------------------------------------------------------------------------------- */
 
@@ -224,7 +216,7 @@ static uint64_t film_end(uint32_t width, uint32_t height, uint32_t channels)
     return txm_film_pixel_end(path, &info);
 }
 
-START_TEST(film_ends_are_computed)
+TEST(film_ends_are_computed)
 {
     write_dpx(10, true, 1, 0);
     ck_assert_uint_eq(film_end(100, 20, 3), 2048 + 100 * 4 * 20); /* three samples in 32 bits */
@@ -240,9 +232,8 @@ START_TEST(film_ends_are_computed)
     write_dpx(8, false, 1, 0);
     ck_assert_uint_eq(film_end(100, 20, 4), 2048 + 100 * 4 * 20);
 }
-END_TEST
 
-START_TEST(film_ends_are_left_open_where_unknown)
+TEST(film_ends_are_left_open_where_unknown)
 {
     write_dpx(8, false, 2, 0); /* two elements */
     ck_assert_uint_eq(film_end(100, 20, 3), 0);
@@ -253,9 +244,8 @@ START_TEST(film_ends_are_left_open_where_unknown)
     write_file("XPDS", 4); /* the header is incomplete */
     ck_assert_uint_eq(film_end(100, 20, 3), 0);
 }
-END_TEST
 
-START_TEST(film_knows_cineon_in_both_byte_orders)
+TEST(film_knows_cineon_in_both_byte_orders)
 {
     uint8_t h[DPX_HEAD] = {0};
     h[198] = 10;
@@ -267,17 +257,4 @@ START_TEST(film_knows_cineon_in_both_byte_orders)
     txm_store_le32(h + 4, 0x00040000);
     write_file(h, sizeof h);
     ck_assert_uint_eq(film_end(3, 2, 3), 1024 + 3 * 4 * 2);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *s = suite_create("file access");
-    TCase *t = add_case(s, "all");
-    tcase_add_checked_fixture(t, setup, teardown);
-    add_tests(t, raster_reads_across_pieces, raster_seeks, raster_names_what_it_cannot_open, random_reads_what_there_is,
-              random_keeps_the_first_failure, output_appends_patches_and_reads_back, output_fills_gaps_with_zeros,
-              output_fails_for_good, film_ends_are_computed, film_ends_are_left_open_where_unknown,
-              film_knows_cineon_in_both_byte_orders);
-    return run_suite(s);
 }

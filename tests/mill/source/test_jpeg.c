@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The direct JPEG reader against OpenImageIO: kinds of files, metadata, damaged files. */
-#include <check.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ static txm_bytes load(const char *name)
     return raster_load(testdata(name));
 }
 
-START_TEST(files_of_all_kinds_are_as_oiio_reads_them)
+TEST(files_of_all_kinds_are_as_oiio_reads_them)
 {
     glob_t found;
 
@@ -39,9 +38,8 @@ START_TEST(files_of_all_kinds_are_as_oiio_reads_them)
         raster_compare(found.gl_pathv[i], "jpeg", found.gl_pathv[i]);
     globfree(&found);
 }
-END_TEST
 
-START_TEST(bands_strides_and_rewind)
+TEST(bands_strides_and_rewind)
 {
     static const char *const names[] = {"good-420.jpg", "good-progressive.jpg", "good-gray.jpg", "good-cmyk.jpg"};
     txm_error err = {0};
@@ -72,7 +70,6 @@ START_TEST(bands_strides_and_rewind)
         raster_free(&whole);
     }
 }
-END_TEST
 
 /* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
@@ -128,7 +125,7 @@ static void compare_with(const txm_bytes *segments, const char *what)
     txm_bytes_free(&plain);
 }
 
-START_TEST(which_metadata_wins_is_as_oiio_has_it)
+TEST(which_metadata_wins_is_as_oiio_has_it)
 {
     static const char packet[] = "<rdf:Description dc:creator='Xa' xmp:CreatorTool='Xt'></rdf:Description>";
 
@@ -158,9 +155,8 @@ START_TEST(which_metadata_wins_is_as_oiio_has_it)
             txm_bytes_free(&f);
         }
 }
-END_TEST
 
-START_TEST(xmp_is_read_as_oiio_reads_it)
+TEST(xmp_is_read_as_oiio_reads_it)
 {
     static const char *const bodies[] = {
         "<dc:creator><rdf:Seq><rdf:li>Jane</rdf:li><rdf:li>Joe</rdf:li></rdf:Seq></dc:creator>",
@@ -201,7 +197,6 @@ START_TEST(xmp_is_read_as_oiio_reads_it)
         free(packet);
     }
 }
-END_TEST
 
 /* ---- damage ------------------------------------------------------------------------------------------------- */
 
@@ -248,7 +243,7 @@ static void compare_outcome(const txm_bytes *f, const char *what)
     raster_free(&direct);
 }
 
-START_TEST(truncated_anywhere)
+TEST(truncated_anywhere)
 {
     static const char *const names[] = {"good-420.jpg",     "good-progressive.jpg",      "good-gray.jpg",
                                         "good-restart.jpg", "good-gray-progressive.jpg", "good-three-scans.jpg",
@@ -277,9 +272,8 @@ START_TEST(truncated_anywhere)
         txm_bytes_free(&f);
     }
 }
-END_TEST
 
-START_TEST(every_byte_damaged)
+TEST(every_byte_damaged)
 {
     static const uint8_t flips[] = {0x04, 0xff};
     static const char *const names[] = {"good-restart.jpg", "good-gray-progressive.jpg"};
@@ -297,7 +291,6 @@ START_TEST(every_byte_damaged)
         txm_bytes_free(&f);
     }
 }
-END_TEST
 
 /* Finds a marker after the first `from` bytes. */
 static size_t find_marker(const txm_bytes *f, int marker, size_t from)
@@ -309,7 +302,7 @@ static size_t find_marker(const txm_bytes *f, int marker, size_t from)
     return 0;
 }
 
-START_TEST(a_truncated_file_names_its_row)
+TEST(a_truncated_file_names_its_row)
 {
     txm_bytes f = load("good-444.jpg"); /* 21 rows, in blocks of 8 */
     size_t scan = find_marker(&f, 0xda, 0);
@@ -331,9 +324,8 @@ START_TEST(a_truncated_file_names_its_row)
     raster_free(&r);
     txm_bytes_free(&f);
 }
-END_TEST
 
-START_TEST(odd_headers_leave_the_pixels_alone)
+TEST(odd_headers_leave_the_pixels_alone)
 {
     txm_bytes plain = load("good-420.jpg");
     raster want = raster_read(testdata("good-420.jpg"), false, 21);
@@ -356,7 +348,6 @@ START_TEST(odd_headers_leave_the_pixels_alone)
     raster_free(&want);
     txm_bytes_free(&plain);
 }
-END_TEST
 
 /* Makes a CMYK JPEG, or a YCCK one as Photoshop writes it, of 256 blocks whose inks are pairs of levels in steps of
  * 17. */
@@ -394,7 +385,7 @@ static txm_bytes cmyk_blocks(J_COLOR_SPACE stored)
     return out;
 }
 
-START_TEST(inks_become_the_colours_of_oiio)
+TEST(inks_become_the_colours_of_oiio)
 {
     txm_bytes cmyk = cmyk_blocks(JCS_CMYK), ycck = cmyk_blocks(JCS_YCCK);
 
@@ -408,10 +399,9 @@ START_TEST(inks_become_the_colours_of_oiio)
     txm_bytes_free(&cmyk);
     txm_bytes_free(&ycck);
 }
-END_TEST
 
 /* A short scan is repeated without end, and each one is a pass over the whole image. */
-START_TEST(too_many_scans_are_refused)
+TEST(too_many_scans_are_refused)
 {
     txm_bytes plain = load("good-gray-progressive.jpg"), f = {0};
     size_t last = 0, end = plain.size - 2; /* without the end marker */
@@ -430,7 +420,6 @@ START_TEST(too_many_scans_are_refused)
     txm_bytes_free(&f);
     txm_bytes_free(&plain);
 }
-END_TEST
 
 /* Writes a size into the frame header. */
 static void set_size(txm_bytes *f, int frame_marker, unsigned width, unsigned height)
@@ -443,7 +432,7 @@ static void set_size(txm_bytes *f, int frame_marker, unsigned width, unsigned he
     p[3] = (uint8_t)width;
 }
 
-START_TEST(memory_is_asked_for_before_it_is_taken)
+TEST(memory_is_asked_for_before_it_is_taken)
 {
     txm_source_options options = {.max_memory_bytes = 64 << 20};
     txm_source *source;
@@ -470,17 +459,8 @@ START_TEST(memory_is_asked_for_before_it_is_taken)
     txm_source_close(&source);
     txm_bytes_free(&f);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("jpeg");
-    TCase *good = add_case(s, "good"), *meta = add_case(s, "metadata"), *bad = add_case(s, "bad");
-
-    add_tests(good, files_of_all_kinds_are_as_oiio_reads_them, bands_strides_and_rewind,
-              inks_become_the_colours_of_oiio);
-    add_tests(meta, which_metadata_wins_is_as_oiio_has_it, xmp_is_read_as_oiio_reads_it);
-    add_tests(bad, truncated_anywhere, every_byte_damaged, a_truncated_file_names_its_row,
-              odd_headers_leave_the_pixels_alone, too_many_scans_are_refused, memory_is_asked_for_before_it_is_taken);
-    return run_suite_in_one_process(s);
+    return run_tests_in_one_process();
 }

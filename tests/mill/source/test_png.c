@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The direct PNG reader against OpenImageIO: every layout and width, metadata, damaged files. */
-#include <check.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
@@ -82,7 +81,7 @@ static txm_bytes build(const kind *k, uint32_t width, uint32_t height, int filte
     return f;
 }
 
-START_TEST(every_layout_width_and_filter_is_as_oiio_reads_it)
+TEST(every_layout_width_and_filter_is_as_oiio_reads_it)
 {
     static const uint32_t widths[] = {1, 2, 3, 5, 6, 7, 8, 9, 16, 17, 33, 100};
 
@@ -95,9 +94,8 @@ START_TEST(every_layout_width_and_filter_is_as_oiio_reads_it)
             txm_bytes_free(&f);
         }
 }
-END_TEST
 
-START_TEST(every_filter_alone)
+TEST(every_filter_alone)
 {
     for (int k = 0; k < KINDS; k++)
         for (int filter = 0; filter < 5; filter++) {
@@ -108,10 +106,9 @@ START_TEST(every_filter_alone)
             txm_bytes_free(&f);
         }
 }
-END_TEST
 
 /* More inflated rows than a batch, rows wider than a batch, a single column, and data that does not compress. */
-START_TEST(large_wide_and_narrow)
+TEST(large_wide_and_narrow)
 {
     static const struct {
         int kind;
@@ -124,11 +121,10 @@ START_TEST(large_wide_and_narrow)
         txm_bytes_free(&f);
     }
 }
-END_TEST
 
 /* Any number of rows may be requested at a time, into memory with gaps that must stay untouched, and again after a
  * rewind. */
-START_TEST(bands_strides_and_rewind)
+TEST(bands_strides_and_rewind)
 {
     static const int some[] = {10, 12, 20, 21, 0};
     txm_error err = {0};
@@ -163,10 +159,9 @@ START_TEST(bands_strides_and_rewind)
         txm_bytes_free(&f);
     }
 }
-END_TEST
 
 /* Chunks may end anywhere in the stream or be empty, and data may follow the end of the stream. */
-START_TEST(idat_chunks_of_any_size)
+TEST(idat_chunks_of_any_size)
 {
     png_layout l = {19, 7, 8, PNG_RGB, 0};
     uint8_t rows[19 * 3 * 7];
@@ -198,7 +193,6 @@ START_TEST(idat_chunks_of_any_size)
     txm_bytes_free(&filtered);
     txm_bytes_free(&stream);
 }
-END_TEST
 
 static txm_bytes with_chunk(const char *type, const void *data, size_t bytes)
 {
@@ -220,7 +214,7 @@ static void compare_chunk(const char *type, const void *data, size_t bytes, cons
     txm_bytes_free(&f);
 }
 
-START_TEST(colour_chunks_are_told_as_oiio_tells_them)
+TEST(colour_chunks_are_told_as_oiio_tells_them)
 {
     static const uint32_t gammas[] = {100000, 45455, 45454, 50000, 55556, 10000, 1000, 220000, 1, 0, 99600, 0x7fffffff};
     static const uint8_t intent = 0, odd_intent = 9;
@@ -240,9 +234,8 @@ START_TEST(colour_chunks_are_told_as_oiio_tells_them)
     compare_chunk("cICP", "\x09\x10\x00", 3, "short cICP");
     compare_chunk("cHRM", "", 0, "empty cHRM");
 }
-END_TEST
 
-START_TEST(texts_become_fields)
+TEST(texts_become_fields)
 {
     static const struct {
         const char *type, *data;
@@ -274,7 +267,6 @@ START_TEST(texts_become_fields)
     raster_free(&r);
     txm_bytes_free(&f);
 }
-END_TEST
 
 /* An Exif directory with `Artist` and a pointer to a second one with a colour space and `Copyright`. */
 static size_t exif_block(uint8_t out[128], bool uncalibrated)
@@ -295,7 +287,7 @@ static size_t exif_block(uint8_t out[128], bool uncalibrated)
     return sizeof head;
 }
 
-START_TEST(exif_is_read_as_oiio_reads_it)
+TEST(exif_is_read_as_oiio_reads_it)
 {
     uint8_t block[128], changed[128];
     size_t bytes = exif_block(block, false);
@@ -327,7 +319,6 @@ START_TEST(exif_is_read_as_oiio_reads_it)
     bytes = exif_block(changed, true);
     compare_chunk("eXIf", changed, bytes, "uncalibrated Exif");
 }
-END_TEST
 
 /* libpng alone, called as OpenImageIO does, agrees on whether a file is valid and, if it is, on the pixels. */
 static void compare_outcome(const txm_bytes *f, const char *what)
@@ -347,7 +338,7 @@ static void compare_outcome(const txm_bytes *f, const char *what)
     raster_free(&direct);
 }
 
-START_TEST(truncated_anywhere)
+TEST(truncated_anywhere)
 {
     static const int some[] = {10, 19, 23};
 
@@ -362,9 +353,8 @@ START_TEST(truncated_anywhere)
         txm_bytes_free(&f);
     }
 }
-END_TEST
 
-START_TEST(a_truncated_file_names_its_row)
+TEST(a_truncated_file_names_its_row)
 {
     txm_bytes f = build(&kinds[10], 50, 40, 0);
 
@@ -379,9 +369,8 @@ START_TEST(a_truncated_file_names_its_row)
     raster_free(&r);
     txm_bytes_free(&f);
 }
-END_TEST
 
-START_TEST(every_byte_damaged)
+TEST(every_byte_damaged)
 {
     static const uint8_t flips[] = {0x01, 0x80, 0xff};
     static const int some[] = {10, 19};
@@ -399,9 +388,8 @@ START_TEST(every_byte_damaged)
         txm_bytes_free(&f);
     }
 }
-END_TEST
 
-START_TEST(refused_and_left_to_others)
+TEST(refused_and_left_to_others)
 {
     png_layout l = {8, 8, 8, PNG_RGB, 1};
     uint8_t rows[8 * 24 * 2] = {0};
@@ -437,7 +425,6 @@ START_TEST(refused_and_left_to_others)
     txm_source_close(&source);
     txm_bytes_free(&f);
 }
-END_TEST
 
 static void for_each_file(const char *pattern, void (*check)(const char *path))
 {
@@ -471,12 +458,11 @@ static void check_bad(const char *path)
     raster_free(&r);
 }
 
-START_TEST(files_of_other_programs)
+TEST(files_of_other_programs)
 {
     for_each_file("good-*.png", check_good);
     for_each_file("bad-*.png", check_bad);
 }
-END_TEST
 
 /* ---- the stream in the IDAT chunks, by itself -------------------------------------------------------------------- */
 
@@ -530,7 +516,7 @@ static void idat_fails(const txm_bytes *chunks, size_t at_least, const char *rea
     txm_raster_file_close(&f.file);
 }
 
-START_TEST(damage_of_a_stream_has_its_reason)
+TEST(damage_of_a_stream_has_its_reason)
 {
     txm_bytes stream = zlib_stream(), chunks = {0};
     size_t half = stream.size / 2;
@@ -571,10 +557,9 @@ START_TEST(damage_of_a_stream_has_its_reason)
     txm_bytes_free(&stream);
     txm_bytes_free(&chunks);
 }
-END_TEST
 
 /* libpng only warns of this. */
-START_TEST(what_follows_the_last_pixel_is_tolerated)
+TEST(what_follows_the_last_pixel_is_tolerated)
 {
     txm_bytes stream = zlib_stream(), chunks = {0};
     static uint8_t got[STREAM_BYTES];
@@ -589,9 +574,8 @@ START_TEST(what_follows_the_last_pixel_is_tolerated)
     txm_bytes_free(&stream);
     txm_bytes_free(&chunks);
 }
-END_TEST
 
-START_TEST(a_failing_disk_is_no_damage_of_a_stream)
+TEST(a_failing_disk_is_no_damage_of_a_stream)
 {
     txm_bytes stream = zlib_stream(), chunks = {0};
     uint8_t got[100];
@@ -607,18 +591,8 @@ START_TEST(a_failing_disk_is_no_damage_of_a_stream)
     txm_bytes_free(&stream);
     txm_bytes_free(&chunks);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("png");
-    TCase *good = add_case(s, "good"), *meta = add_case(s, "metadata"), *bad = add_case(s, "bad");
-
-    add_tests(good, every_layout_width_and_filter_is_as_oiio_reads_it, every_filter_alone, large_wide_and_narrow,
-              bands_strides_and_rewind, idat_chunks_of_any_size, files_of_other_programs);
-    add_tests(meta, colour_chunks_are_told_as_oiio_tells_them, texts_become_fields, exif_is_read_as_oiio_reads_it);
-    add_tests(bad, truncated_anywhere, a_truncated_file_names_its_row, every_byte_damaged, refused_and_left_to_others);
-    add_tests(add_case(s, "stream"), damage_of_a_stream_has_its_reason, what_follows_the_last_pixel_is_tolerated,
-              a_failing_disk_is_no_damage_of_a_stream);
-    return run_suite_in_one_process(s);
+    return run_tests_in_one_process();
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Undoing PNG's filters: vector code against the scalar specification. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +32,7 @@ static void compare_row(const txm_unfilter_ops *ops, int filter, size_t bpp, siz
     free(want);
 }
 
-START_TEST(vector_filters_agree_with_scalar)
+TEST(vector_filters_agree_with_scalar)
 {
     const txm_unfilter_ops *list[3];
     size_t count = txm_unfilter_all(list);
@@ -45,7 +44,6 @@ START_TEST(vector_filters_agree_with_scalar)
                 for (size_t w = 1; w * pixel_sizes[b] <= MAX_ROW; w += w < 50 ? 1 : 13)
                     compare_row(list[o], filter, pixel_sizes[b], w * pixel_sizes[b], &seed);
 }
-END_TEST
 
 /* Two or four Paeth rows at once, in memory with a gap after each row, must equal one after the other. */
 static void compare_rows(const txm_unfilter_ops *ops, int rows, size_t bpp, size_t bytes, uint64_t *seed)
@@ -78,7 +76,7 @@ static void compare_rows(const txm_unfilter_ops *ops, int rows, size_t bpp, size
     free(want);
 }
 
-START_TEST(several_rows_agree_with_one_by_one)
+TEST(several_rows_agree_with_one_by_one)
 {
     const txm_unfilter_ops *list[3];
     size_t count = txm_unfilter_all(list);
@@ -91,10 +89,9 @@ START_TEST(several_rows_agree_with_one_by_one)
                 for (size_t w = 1; w < 40; w++)
                     compare_rows(list[o], rows, pixel_sizes[b], w * pixel_sizes[b], &seed);
 }
-END_TEST
 
 /* Two pixels of 8 bytes hold eight cases: the first pixel provides a and c, and the second one is predicted. */
-START_TEST(paeth_of_every_a_b_c)
+TEST(paeth_of_every_a_b_c)
 {
     const txm_unfilter_ops *list[3];
     size_t count = txm_unfilter_all(list);
@@ -114,14 +111,4 @@ START_TEST(paeth_of_every_a_b_c)
                         ck_abort_msg("%s: Paeth of %u.., %u, %u", list[o]->name, a, b, c);
                 }
             }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *s = suite_create("png filters");
-    TCase *filters = add_case(s, "filters");
-
-    add_tests(filters, vector_filters_agree_with_scalar, several_rows_agree_with_one_by_one, paeth_of_every_a_b_c);
-    return run_suite(s);
 }

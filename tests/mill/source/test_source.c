@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sources: what is refused and with which message, and what the readers report about real files. */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +31,7 @@ static void remove_folder(void)
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     ck_assert_int_eq(system(command), 0);
 }
+FIXTURE(make_folder, remove_folder)
 
 static char *write_file(const char *name, const void *data, size_t size)
 {
@@ -86,7 +86,7 @@ static void expect(const char *path, txm_status status, const char *words)
     ck_assert_msg(strstr(err.message, path) != NULL, "'%s' does not name %s", err.message, path);
 }
 
-START_TEST(refuses_what_is_no_image)
+TEST(refuses_what_is_no_image)
 {
     expect("/nowhere/at-all.png", TXM_STATUS_NOT_FOUND, "No such file");
     expect(folder, TXM_STATUS_NOT_A_FILE, "folder");
@@ -105,10 +105,9 @@ START_TEST(refuses_what_is_no_image)
     expect(path, TXM_STATUS_UNSUPPORTED, "");
     free(path);
 }
-END_TEST
 
 /* OpenImageIO would interpret parts of these names. */
-START_TEST(odd_names)
+TEST(odd_names)
 {
     static const char *const names[] = {"what?.hdr", "a?b=1.hdr",    "no extension?",
                                         "wrong.png", "sp ace\n.hdr", "-o.hdr"};
@@ -119,9 +118,8 @@ START_TEST(odd_names)
         free(path);
     }
 }
-END_TEST
 
-START_TEST(refuses_what_may_not_be_read)
+TEST(refuses_what_may_not_be_read)
 {
     if (geteuid() == 0) {
         printf("skip unreadable file (root may read everything)\n");
@@ -132,7 +130,6 @@ START_TEST(refuses_what_may_not_be_read)
     expect(path, TXM_STATUS_DENIED, "Permission denied");
     free(path);
 }
-END_TEST
 
 static const char *const cut_short[] = {"golden/rgb8.png",       "golden/photo.jpg",     "golden/rgba16-straight.tif",
                                         "golden/half-rgba.exr",  "golden/light.hdr",     "golden/rgba8.tga",
@@ -143,7 +140,7 @@ static const char *const cut_short[] = {"golden/rgb8.png",       "golden/photo.j
                                         "sources/half-dwaa.exr", "sources/cmyk.jpg"};
 
 /* A truncated image is an error that names the file. It must never become a texture with black or stale rows. */
-START_TEST(refuses_truncated_files)
+TESTS(refuses_truncated_files, sizeof cut_short / sizeof cut_short[0])
 {
     const char *name = cut_short[_i];
     struct stat st;
@@ -161,7 +158,6 @@ START_TEST(refuses_truncated_files)
         free(path);
     }
 }
-END_TEST
 
 static const struct {
     const char *name, *format;
@@ -183,7 +179,7 @@ static const struct {
     {"tiled-source.tif", "tiff", 200, 200, 3, 3, TXM_TYPE_U8, TXM_FILE_ALPHA_SILENT},
 };
 
-START_TEST(describes_files)
+TESTS(describes_files, sizeof files / sizeof files[0])
 {
     char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
     txm_error err = {0};
@@ -206,10 +202,9 @@ START_TEST(describes_files)
     txm_source_close(&s);
     free(path);
 }
-END_TEST
 
 /* Bands of any height and a second pass give the same rows; other orders are refused. */
-START_TEST(delivers_rows_in_bands)
+TESTS(delivers_rows_in_bands, sizeof files / sizeof files[0])
 {
     char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
     txm_error err = {0};
@@ -237,10 +232,9 @@ START_TEST(delivers_rows_in_bands)
     free(bands);
     free(path);
 }
-END_TEST
 
 /* Every reader refuses images beyond 1048575 px on a side. */
-START_TEST(refuses_absurd_sizes)
+TEST(refuses_absurd_sizes)
 {
     static const char ppm[] = "P5 2000000 2 255\n........",
                       hdr[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1400000 +X 3\n....";
@@ -263,9 +257,8 @@ START_TEST(refuses_absurd_sizes)
     expect(path, TXM_STATUS_TOO_LARGE, "1188576 x 1 px");
     free(path);
 }
-END_TEST
 
-START_TEST(notices_changes)
+TEST(notices_changes)
 {
     char *path = copy("golden/light.hdr", 20000, "changing.hdr");
     txm_source *s = NULL;
@@ -280,9 +273,8 @@ START_TEST(notices_changes)
     txm_source_close(&s);
     free(path);
 }
-END_TEST
 
-START_TEST(obeys_the_memory_bound)
+TEST(obeys_the_memory_bound)
 {
     char *path = data_path("golden/rgba8.tga"); /* decoded as a whole: 90 x 130 x 4 bytes */
     txm_source_options options = {.max_memory_bytes = 30000};
@@ -295,17 +287,8 @@ START_TEST(obeys_the_memory_bound)
     txm_source_close(&s);
     free(path);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("source");
-    TCase *refusing = add_case(suite, "refusing"), *reading = add_case(suite, "reading");
-    tcase_add_checked_fixture(refusing, make_folder, remove_folder);
-    add_tests(refusing, refuses_what_is_no_image, refuses_what_may_not_be_read, odd_names);
-    tcase_add_loop_test(refusing, refuses_truncated_files, 0, sizeof cut_short / sizeof cut_short[0]);
-    add_tests(refusing, refuses_absurd_sizes, notices_changes, obeys_the_memory_bound);
-    tcase_add_loop_test(reading, describes_files, 0, sizeof files / sizeof files[0]);
-    tcase_add_loop_test(reading, delivers_rows_in_bands, 0, sizeof files / sizeof files[0]);
-    return run_suite_in_one_process(suite); /* all tests share one decoder */
+    return run_tests_in_one_process();
 }

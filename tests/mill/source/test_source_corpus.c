@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Source files of every kind, made by other programs: how they are read, and whether their pixels show the motif. */
-#include <check.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -236,7 +235,7 @@ static const char *motif_file(motif m)
     return names[m];
 }
 
-START_TEST(reads_as_expected)
+TESTS(reads_as_expected, FILE_COUNT)
 {
     txm_source_info info;
     picture p = load(files[_i].name, &info);
@@ -265,10 +264,9 @@ START_TEST(reads_as_expected)
     }
     free(p.samples);
 }
-END_TEST
 
 /* The same half pixels are stored in every lossless way, and nearly the same ones in every lossy way. */
-START_TEST(exr_ways_agree)
+TEST(exr_ways_agree)
 {
     static const struct {
         const char *name;
@@ -289,9 +287,8 @@ START_TEST(exr_ways_agree)
     }
     free(reference.samples);
 }
-END_TEST
 
-START_TEST(metadata)
+TEST(metadata)
 {
     static const struct {
         const char *name, *interop, *software;
@@ -312,9 +309,8 @@ START_TEST(metadata)
         txm_source_close(&s);
     }
 }
-END_TEST
 
-START_TEST(unsupported_files)
+TEST(unsupported_files)
 {
     static const struct {
         const char *name;
@@ -336,10 +332,9 @@ START_TEST(unsupported_files)
         free(path);
     }
 }
-END_TEST
 
 /* Every file in the folder has a line in the table. */
-START_TEST(every_file_has_a_line)
+TEST(every_file_has_a_line)
 {
     char *folder = path_of("");
     DIR *dir = opendir(folder);
@@ -354,13 +349,8 @@ START_TEST(every_file_has_a_line)
     closedir(dir);
     free(folder);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("source_corpus");
-    TCase *corpus = add_case(suite, "corpus");
-    tcase_add_loop_test(corpus, reads_as_expected, 0, FILE_COUNT);
-    add_tests(corpus, exr_ways_agree, metadata, unsupported_files, every_file_has_a_line);
-    return run_suite_in_one_process(suite);
+    return run_tests_in_one_process();
 }

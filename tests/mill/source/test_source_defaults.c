@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The colour spaces that `default` and `auto` mean, one line for each format. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +15,11 @@ static txm_color_config *config;
 
 static void load_config(void)
 {
-    txm_error err = {0};
     char *path = txm_asprintf("%s/golden/config.ocio", getenv("TXM_TESTDATA"));
     txm_color_options options = {
         .struct_size = sizeof(txm_color_options), .ocio_path = path, .ignore_environment = true};
-    ck_assert_msg(txm_color_load(&options, &config, &err) == TXM_OK, "%s", err.message);
+    if (txm_color_load(&options, &config, NULL) != TXM_OK)
+        abort();
     free(path);
 }
 
@@ -83,7 +82,7 @@ static const struct {
     {"a.png", "openexr", TXM_TYPE_HALF, 4, "", "", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
 };
 
-START_TEST(defaults_by_format)
+TESTS(defaults_by_format, sizeof cases / sizeof *cases)
 {
     txm_source_info info = {.width = 8, .height = 8, .type = cases[_i].type, .channels = cases[_i].channels};
     info.file_channels = info.channels;
@@ -100,10 +99,9 @@ START_TEST(defaults_by_format)
     ck_assert_str_eq(txm_source_auto_space(&info, config), cases[_i].auto_space);
     ck_assert_int_eq(txm_source_scene_defaults(&info, cases[_i].path, config, NULL, NULL), TXM_OK);
 }
-END_TEST
 
 /* A file rule takes precedence over the role, and the file's metadata over the rule. The default rule never counts. */
-START_TEST(file_rules)
+TEST(file_rules)
 {
     char path[] = "/tmp/txm-rules-XXXXXX";
     int fd = mkstemp(path);
@@ -140,7 +138,6 @@ START_TEST(file_rules)
     txm_color_free(&c);
     unlink(path);
 }
-END_TEST
 
 /* ---- PNG chunks -------------------------------------------------------------------------------------------------- */
 
@@ -267,16 +264,15 @@ static void check_picture(const chunk_of *chunks, size_t count, uint8_t interlac
     unlink(path);
 }
 
-START_TEST(colors_of_png)
+TESTS(colors_of_png, sizeof pictures / sizeof *pictures)
 {
     char what[32];
     snprintf(what, sizeof what, "row %d", _i);
     check_picture(pictures[_i].chunks, 3, 0, pictures[_i].loaded, pictures[_i].automatic, what);
 }
-END_TEST
 
 /* OpenImageIO reads interlaced files, with the same result. */
-START_TEST(colors_of_interlaced_png)
+TESTS(colors_of_interlaced_png, 14)
 {
     static const int rows[] = {0, 1, 3, 11, 14, 18, 22, 25, 30, 32, 34, 37, 40, 42};
     int row = rows[_i];
@@ -284,10 +280,9 @@ START_TEST(colors_of_interlaced_png)
     snprintf(what, sizeof what, "row %d, interlaced", row);
     check_picture(pictures[row].chunks, 3, 1, pictures[row].loaded, pictures[row].automatic, what);
 }
-END_TEST
 
 /* Tests every pair of code points. */
-START_TEST(code_points)
+TEST(code_points)
 {
     static const struct {
         unsigned primaries, transfer;
@@ -328,16 +323,10 @@ START_TEST(code_points)
     }
     txm_color_free(&own);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("source_defaults");
-    TCase *defaults = add_case(suite, "defaults");
-    tcase_add_unchecked_fixture(defaults, load_config, free_config);
-    tcase_add_loop_test(defaults, colors_of_png, 0, sizeof pictures / sizeof pictures[0]);
-    tcase_add_loop_test(defaults, colors_of_interlaced_png, 0, 14);
-    tcase_add_loop_test(defaults, defaults_by_format, 0, sizeof cases / sizeof cases[0]);
-    add_tests(defaults, file_rules, code_points);
-    return run_suite_in_one_process(suite);
+    load_config();
+    atexit(free_config);
+    return run_tests_in_one_process();
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The direct EXR reader: its codecs alone, files written by OpenEXR, and damage at every place. */
-#include <check.h>
 #include <fcntl.h>
 #include <openexr.h>
 #include <stdio.h>
@@ -31,6 +30,7 @@ static void remove_path(void)
 {
     unlink(path);
 }
+FIXTURE(make_path, remove_path)
 
 /* ---- codecs ---- */
 
@@ -44,7 +44,7 @@ static void unpredict_slowly(const uint8_t *in, uint8_t *out, size_t n)
         out[i] = sums[(i & 1 ? (n + 1) / 2 : 0) + i / 2];
 }
 
-START_TEST(unpredict_every_size)
+TEST(unpredict_every_size)
 {
     unsigned seed = 3;
     for (size_t n = 0; n <= 400; n++) {
@@ -58,9 +58,8 @@ START_TEST(unpredict_every_size)
         ck_assert_uint_eq(out[n], 77);
     }
 }
-END_TEST
 
-START_TEST(runs)
+TEST(runs)
 {
     static const uint8_t good[] = {2, 'a', (uint8_t)-3, 'x', 'y', 'z', 0, 'b'};
     uint8_t out[8];
@@ -73,11 +72,10 @@ START_TEST(runs)
     ck_assert(!txm_exr_rle_decode(good, 0, out, 1));
     ck_assert(txm_exr_rle_decode(good, 0, out, 0));
 }
-END_TEST
 
 /* ---- order of channels ---- */
 
-START_TEST(channel_order)
+TEST(channel_order)
 {
     /* Names as they are in a file, and in the order in which OpenImageIO 3.1 and 2.4 deliver them. */
     static const struct {
@@ -110,7 +108,6 @@ START_TEST(channel_order)
                           i, cases[i].stored[order[c]], c);
     }
 }
-END_TEST
 
 /* ---- files ---- */
 
@@ -238,7 +235,7 @@ static const kind kinds[] = {
     {EXR_COMPRESSION_PIZ, true, false, 4, 20},  {EXR_COMPRESSION_PIZ, true, true, 2, 12},
 };
 
-START_TEST(reads_what_openexr_writes)
+TESTS(reads_what_openexr_writes, sizeof kinds / sizeof *kinds)
 {
     static const uint32_t bands[] = {64, 1, 37, HEIGHT};
     write_exr(&kinds[_i]);
@@ -247,9 +244,8 @@ START_TEST(reads_what_openexr_writes)
         ck_assert_msg(read_and_compare(&kinds[_i], bands[b], &err) == TXM_OK, "%s", err.message);
     }
 }
-END_TEST
 
-START_TEST(truncation)
+TESTS(truncation, sizeof kinds / sizeof *kinds)
 {
     const kind *k = &kinds[_i];
     struct stat st;
@@ -264,10 +260,9 @@ START_TEST(truncation)
         ck_assert_ptr_nonnull(strstr(err.message, path));
     }
 }
-END_TEST
 
 /* Any byte after the header may be wrong. With a broken header another reader would try the file. */
-START_TEST(damaged_blocks)
+TESTS(damaged_blocks, sizeof kinds / sizeof *kinds)
 {
     const kind *k = &kinds[_i];
     struct stat st;
@@ -293,7 +288,6 @@ START_TEST(damaged_blocks)
     }
     fclose(f);
 }
-END_TEST
 
 /* ---- the reader alone, without OpenImageIO ----------------------------------------------------------------------- */
 
@@ -376,7 +370,7 @@ static void close_direct(txm_source_info *info, txm_exr *x)
     txm_source_forget(info);
 }
 
-START_TEST(what_openimageio_must_read_is_left_to_it)
+TEST(what_openimageio_must_read_is_left_to_it)
 {
     static const struct {
         header h;
@@ -416,11 +410,10 @@ START_TEST(what_openimageio_must_read_is_left_to_it)
         txm_source_forget(&info);
     }
 }
-END_TEST
 
 /* OpenImageIO does not see colours in such files. OpenEXR's own interface gives the expected ones, if it can read
  * them. */
-START_TEST(luminance_and_chroma_are_served_by_the_worker)
+TEST(luminance_and_chroma_are_served_by_the_worker)
 {
     static const struct {
         const char *names[8];
@@ -463,7 +456,6 @@ START_TEST(luminance_and_chroma_are_served_by_the_worker)
         txm_source_forget(&info);
     }
 }
-END_TEST
 
 static void add_texts(exr_context_t f)
 {
@@ -487,7 +479,7 @@ static void add_aces_primaries(exr_context_t f)
     ck_assert_int_eq(exr_attr_set_chromaticities(f, 0, "chromaticities", &ap0), 0);
 }
 
-START_TEST(attributes_become_information)
+TEST(attributes_become_information)
 {
     header h = {.names = {"Y"}, .type = EXR_PIXEL_HALF, .width = 4, .height = 4, .more = add_texts};
     txm_source_info info;
@@ -510,10 +502,9 @@ START_TEST(attributes_become_information)
         close_direct(&info, x);
     }
 }
-END_TEST
 
 /* OpenEXR reports damage, although the disk failed. */
-START_TEST(a_failing_disk_is_no_damage)
+TESTS(a_failing_disk_is_no_damage, sizeof kinds / sizeof *kinds)
 {
     const kind *k = &kinds[_i];
     txm_source_info info;
@@ -535,9 +526,8 @@ START_TEST(a_failing_disk_is_no_damage)
     free(rows);
     close_direct(&info, x);
 }
-END_TEST
 
-START_TEST(chunks_that_were_never_written)
+TEST(chunks_that_were_never_written)
 {
     const header h = {.names = {"Y"}, .type = EXR_PIXEL_HALF, .width = 4, .height = 4};
     txm_source_info info;
@@ -550,7 +540,6 @@ START_TEST(chunks_that_were_never_written)
     ck_assert_msg(strstr(err.message, "row 2: a block of pixels is missing") != NULL, "%s", err.message);
     close_direct(&info, x);
 }
-END_TEST
 
 static txm_status read_again(void *user)
 {
@@ -565,28 +554,13 @@ static txm_status read_again(void *user)
     return status;
 }
 
-START_TEST(the_reader_may_find_no_memory)
+TESTS(the_reader_may_find_no_memory, 10)
 {
     write_exr(&kinds[_i]);
     refuse_each(read_again, NULL);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("source_exr");
-    TCase *codecs = add_case(suite, "codecs"), *exr = add_case(suite, "files");
-    int count = sizeof kinds / sizeof kinds[0];
-    add_tests(codecs, unpredict_every_size, runs, channel_order);
-    tcase_add_checked_fixture(exr, make_path, remove_path);
-    tcase_add_loop_test(exr, reads_what_openexr_writes, 0, count);
-    tcase_add_loop_test(exr, truncation, 0, count);
-    tcase_add_loop_test(exr, damaged_blocks, 0, count);
-    TCase *direct = add_case(suite, "the reader itself");
-    tcase_add_checked_fixture(direct, make_path, remove_path);
-    add_tests(direct, what_openimageio_must_read_is_left_to_it, attributes_become_information,
-              chunks_that_were_never_written, luminance_and_chroma_are_served_by_the_worker);
-    tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, count);
-    tcase_add_loop_test(direct, the_reader_may_find_no_memory, 0, 10);
-    return run_suite_in_one_process(suite); /* the search for leaks at the end of each takes most of the time */
+    return run_tests_in_one_process(); /* the search for leaks at the end of each takes most of the time */
 }

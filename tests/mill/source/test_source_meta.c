@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the direct readers share: fields of Exif, IPTC and XMP blocks that are composed byte by byte, and which reader
  * recognises which file by its first bytes. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +58,7 @@ static uint32_t append(exif *e, const void *data, size_t bytes)
     return (uint32_t)(e->size - bytes);
 }
 
-START_TEST(exif_in_either_order)
+TESTS(exif_in_either_order, 2)
 {
     txm_raster_meta meta = {0};
     exif e = new_exif(_i, 4);
@@ -92,11 +91,10 @@ START_TEST(exif_in_either_order)
     txm_raster_meta_clear(&meta);
     ck_assert(!meta.fields[TXM_META_ARTIST] && meta.x_resolution == 0);
 }
-END_TEST
 
 /* The block may be cut anywhere and any byte may be changed: it is used as far as possible and never read beyond its
  * end. */
-START_TEST(damaged_exif_is_used_as_far_as_it_goes)
+TEST(damaged_exif_is_used_as_far_as_it_goes)
 {
     exif e = new_exif(false, 3);
     add_entry(&e, 0x013b, 2, 9, append(&e, "a painter", 9), 4);
@@ -123,9 +121,8 @@ START_TEST(damaged_exif_is_used_as_far_as_it_goes)
     ck_assert(txm_raster_meta_add_exif(&meta, (const uint8_t *)"XX\x2a\0\x08\0\0\0\0\0", 10));
     ck_assert_ptr_null(meta.fields[TXM_META_ARTIST]);
 }
-END_TEST
 
-START_TEST(ratios_by_zero_are_infinite)
+TEST(ratios_by_zero_are_infinite)
 {
     txm_raster_meta meta = {0};
     exif e = new_exif(false, 1);
@@ -133,13 +130,12 @@ START_TEST(ratios_by_zero_are_infinite)
     ck_assert(txm_raster_meta_add_exif(&meta, e.bytes, e.size));
     ck_assert(isinf(meta.y_resolution));
 }
-END_TEST
 
 /* ---- IPTC -------------------------------------------------------------------------------------------------------- */
 
 #define RECORD(set, length) "\x1c\2" set "\0" length
 
-START_TEST(iptc_records_fill_what_is_open)
+TEST(iptc_records_fill_what_is_open)
 {
     static const char records[] = RECORD("\x50", "\5") "maker" RECORD("\x50", "\5") "other" RECORD(
         "\x74", "\3") "(c)" RECORD("\x78", "\6") "a wall" RECORD("\x41", "\7") "program"
@@ -167,13 +163,12 @@ START_TEST(iptc_records_fill_what_is_open)
         ck_assert(txm_raster_meta_add_iptc(&meta, block, cut));
     txm_raster_meta_clear(&meta);
 }
-END_TEST
 
 /* ---- XMP --------------------------------------------------------------------------------------------------------- */
 
 #define RDF(inside) "<x:xmpmeta><rdf:RDF><rdf:Description " inside "</rdf:Description></rdf:RDF></x:xmpmeta>"
 
-START_TEST(xmp_values_replace_what_was_there)
+TEST(xmp_values_replace_what_was_there)
 {
     static const struct {
         const char *packet, *artist, *rights, *description, *software;
@@ -212,10 +207,9 @@ START_TEST(xmp_values_replace_what_was_there)
         txm_raster_meta_clear(&meta);
     }
 }
-END_TEST
 
 /* Elements are nested without end, and packets end anywhere. */
-START_TEST(hostile_packets_cost_nothing)
+TEST(hostile_packets_cost_nothing)
 {
     static const char whole[] = RDF("dc:creator=\"a\"><dc:rights><![CDATA[x]]><!-- c --><rdf:Alt><rdf:li "
                                     "xml:lang='x'>&#65;&#x42;&bad;</rdf:li></rdf:Alt></dc:rights><?pi?>");
@@ -236,7 +230,6 @@ START_TEST(hostile_packets_cost_nothing)
     free(deep);
     txm_raster_meta_clear(&meta);
 }
-END_TEST
 
 /* ---- fields ------------------------------------------------------------------------------------------------------ */
 
@@ -262,15 +255,14 @@ static txm_status store_again(void *user)
     return lost ? TXM_STATUS_CORRUPT : ok ? TXM_OK : TXM_STATUS_NO_MEMORY;
 }
 
-START_TEST(fields_may_find_no_memory)
+TEST(fields_may_find_no_memory)
 {
     refuse_each(store_again, NULL);
 }
-END_TEST
 
 /* ---- first bytes ------------------------------------------------------------------------------------------------- */
 
-START_TEST(first_bytes_name_the_format)
+TEST(first_bytes_name_the_format)
 {
     static const struct {
         const char *head, *name, *noun;
@@ -310,9 +302,8 @@ START_TEST(first_bytes_name_the_format)
         ck_assert_msg(!txm_format_of_head(others[i], 16), "%zu", i);
     ck_assert_ptr_null(txm_image_noun(NULL, 0));
 }
-END_TEST
 
-START_TEST(names_name_the_format)
+TEST(names_name_the_format)
 {
     ck_assert_str_eq(txm_format_of_source("a/b.JPEG", false)->name, "jpeg");
     ck_assert_ptr_null(txm_format_of_source("b.jpeg", true));
@@ -336,18 +327,4 @@ START_TEST(names_name_the_format)
     ck_assert_uint_eq(txm_format_named("webp")->role, TXM_ROLE_BYTE);
     ck_assert_uint_eq(txm_format_named("unheard of")->role, TXM_ROLE_BY_FLOATNESS);
     ck_assert_uint_eq(txm_format_extension_bytes(txm_format_named("tiff")), 3);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("what readers share");
-    TCase *exif_case = add_case(suite, "Exif");
-    tcase_add_loop_test(exif_case, exif_in_either_order, 0, 2);
-    add_tests(exif_case, damaged_exif_is_used_as_far_as_it_goes, ratios_by_zero_are_infinite);
-    add_tests(add_case(suite, "IPTC"), iptc_records_fill_what_is_open);
-    add_tests(add_case(suite, "XMP"), xmp_values_replace_what_was_there, hostile_packets_cost_nothing);
-    add_tests(add_case(suite, "fields"), fields_may_find_no_memory);
-    add_tests(add_case(suite, "formats"), first_bytes_name_the_format, names_name_the_format);
-    return run_suite(suite);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sources are read as the OpenImageIO of Blender reads them, whichever reader and whichever version of OpenImageIO
  * reads them here. testdata/oiio/pixels.tsv has what version 3.1 gives. */
-#include <check.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +61,7 @@ static void read_pixels(const char *path, bool half, char layout[40], char diges
     txm_source_close(&s);
 }
 
-START_TEST(pixels)
+TESTS(pixels, row_count)
 {
     const expected *r = &rows[_i];
     char layout[40], digest[65], *path = txm_asprintf("%s/%s", getenv("TXM_TESTDATA"), r->file);
@@ -75,10 +74,9 @@ START_TEST(pixels)
     }
     free(path);
 }
-END_TEST
 
 /* Only samples that were narrowed are read as half, and only from the start. */
-START_TEST(half_is_for_what_was_narrowed)
+TESTS(half_is_for_what_was_narrowed, 3)
 {
     static const struct {
         const char *file;
@@ -93,19 +91,13 @@ START_TEST(half_is_for_what_was_narrowed)
     txm_source_close(&s);
     free(path);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("source_oiio");
-    TCase *t = add_case(suite, "oiio");
     load();
     if (row_count < 200) {
         fprintf(stderr, "testdata/oiio/pixels.tsv is missing or damaged\n");
         return EXIT_FAILURE;
     }
-    tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, pixels, 0, row_count);
-    tcase_add_loop_test(t, half_is_for_what_was_narrowed, 0, 3);
-    return run_suite_in_one_process(suite);
+    return run_tests_in_one_process();
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The direct readers give the same as OpenImageIO: every file of the corpus is read both ways. */
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,43 +126,36 @@ static void compare_folder(const char *folder, unsigned at_least)
     ck_assert_msg(served >= at_least, "%s: only %u of %u files were read directly", folder, served, files);
 }
 
-START_TEST(corpus)
+TEST(corpus)
 {
     char *folder = txm_asprintf("%s/sources", getenv("TXM_TESTDATA"));
     compare_folder(folder, 12);
     free(folder);
 }
-END_TEST
 
-START_TEST(density)
+TEST(density)
 {
     char *folder = txm_asprintf("%s/density", getenv("TXM_TESTDATA"));
     compare_folder(folder, 50);
     free(folder);
 }
-END_TEST
 
-START_TEST(golden)
+TEST(golden)
 {
     char *folder = txm_asprintf("%s/golden", getenv("TXM_TESTDATA"));
     compare_folder(folder, 6);
     free(folder);
 }
-END_TEST
 
 /* The environment may name another folder of images. */
-START_TEST(other_folder)
+TEST(other_folder)
 {
     const char *folder = getenv("TXM_OTHER_SOURCES");
     if (folder)
         compare_folder(folder, 0);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("source_same");
-    TCase *same = add_case(suite, "same");
-    add_tests(same, corpus, golden, density, other_folder);
-    return run_suite_in_one_process(suite);
+    return run_tests_in_one_process();
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The direct TIFF reader with files that are too large for the corpus: strips of many megabytes, many channels, odd
  * blocks, and damage at every place. */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +30,7 @@ static void remove_path(void)
 {
     unlink(path);
 }
+FIXTURE(make_path, remove_path)
 
 typedef struct layout {
     uint32_t width, height;
@@ -252,7 +252,7 @@ static const layout layouts[] = {
     {1100, 1000, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 2, 1000, 0, 0, "w", true},
 };
 
-START_TEST(large_and_odd)
+TESTS(large_and_odd, sizeof layouts / sizeof layouts[0])
 {
     static const uint32_t bands[] = {64, 1, 37, 4000};
     const layout *l = &layouts[_i];
@@ -264,7 +264,6 @@ START_TEST(large_and_odd)
         ck_assert_msg(read_and_compare(l, bands[(b + (size_t)_i) % 4], &err) == TXM_OK, "%s", err.message);
     }
 }
-END_TEST
 
 static uint8_t *read_inks(const layout *l, bool force_oiio, const char *reader, txm_error *err)
 {
@@ -290,7 +289,7 @@ static uint8_t *read_inks(const layout *l, bool force_oiio, const char *reader, 
 
 /* Every value of cyan is combined with every value of black. OpenImageIO converts strips like this; for tiles it writes
  * beyond its memory. */
-START_TEST(cmyk_becomes_rgb)
+TESTS(cmyk_becomes_rgb, 4)
 {
     txm_error err = {0};
     const uint16_t bits = _i & 1 ? 16 : 8;
@@ -312,10 +311,9 @@ START_TEST(cmyk_becomes_rgb)
     }
     free(expected);
 }
-END_TEST
 
 /* More than four inks are ordinary channels. Tiles that only OpenImageIO could read are refused. */
-START_TEST(other_inks)
+TEST(other_inks)
 {
     txm_error err = {0};
     layout l = {100, 70, 5, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 5, 0, 0, "w", false};
@@ -332,10 +330,9 @@ START_TEST(other_inks)
     ck_assert_int_eq(err.status, TXM_STATUS_UNSUPPORTED);
     ck_assert_msg(strstr(err.message, path) && strstr(err.message, "CMYK in tiles"), "%s", err.message);
 }
-END_TEST
 
 /* Makes a second pass over an image that is decoded by scanlines. */
-START_TEST(rewinds_large_strips)
+TESTS(rewinds_large_strips, 8)
 {
     const layout *l = &layouts[_i];
     txm_source *s = NULL;
@@ -352,11 +349,10 @@ START_TEST(rewinds_large_strips)
     free(first);
     free(second);
 }
-END_TEST
 
 /* Large deflated strips are streams. With other compressions libtiff holds a whole strip as it is in the file: its
  * memory is counted, and refused before it is read. */
-START_TEST(large_strips_count_as_memory)
+TESTS(large_strips_count_as_memory, 8)
 {
     struct stat st;
     txm_source *s = NULL;
@@ -375,7 +371,6 @@ START_TEST(large_strips_count_as_memory)
     }
     txm_source_close(&s);
 }
-END_TEST
 
 /* ---- tags ---- */
 
@@ -406,7 +401,7 @@ static void write_with_entry(const entry *odd)
 }
 
 /* libtiff complains about each of these, but none affects the pixels. */
-START_TEST(odd_tags_leave_the_image_alone)
+TESTS(odd_tags_leave_the_image_alone, 20)
 {
     static const entry odd[] = {
         {65000, 2, 100, 1 << 20}, {65000, 7, 300, 1 << 20}, {65000, 3, 0, 0},        {65000, 13, 1, 8},
@@ -425,10 +420,9 @@ START_TEST(odd_tags_leave_the_image_alone)
     ck_assert_mem_eq(pixels, "abcdefgh", 8);
     txm_source_close(&s);
 }
-END_TEST
 
 /* These might affect them. */
-START_TEST(lost_tags_of_pixels_are_damage)
+TESTS(lost_tags_of_pixels_are_damage, 4)
 {
     static const entry lost[] = {
         {338, 3, 9, 1 << 20}, {339, 3, 9, 1 << 20}, {258, 3, 9, 1 << 20}, {320, 3, 768, 1 << 20}};
@@ -438,11 +432,10 @@ START_TEST(lost_tags_of_pixels_are_damage)
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_STATUS_CORRUPT, "tag %u", lost[_i].tag);
     ck_assert_ptr_nonnull(strstr(err.message, path));
 }
-END_TEST
 
 /* A file that is cut anywhere is refused with the decoder's message. If only data after the pixels is missing, it is
  * read correctly. */
-START_TEST(truncation)
+TEST(truncation)
 {
     static const layout l = {61, 90, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 16, 0, 0, "w", false};
     struct stat st;
@@ -457,10 +450,9 @@ START_TEST(truncation)
         ck_assert_ptr_nonnull(strstr(err.message, path));
     }
 }
-END_TEST
 
 /* Any byte may be wrong: nothing may crash, and no allocation may exceed what a file of this size can hold. */
-START_TEST(damaged_bytes)
+TEST(damaged_bytes)
 {
     static const layout l = {61, 30, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 0, 32, 16, "w", false};
     write_tiff(&l);
@@ -492,7 +484,6 @@ START_TEST(damaged_bytes)
     }
     fclose(f);
 }
-END_TEST
 
 /* ---- the reader alone, without OpenImageIO ----------------------------------------------------------------------- */
 
@@ -521,7 +512,7 @@ static txm_status open_with(const entry *odd, txm_source_info *info, txm_tiff **
     return open_direct(info, t, err);
 }
 
-START_TEST(what_openimageio_must_read_is_left_to_it)
+TEST(what_openimageio_must_read_is_left_to_it)
 {
     static const struct {
         entry odd;
@@ -548,9 +539,8 @@ START_TEST(what_openimageio_must_read_is_left_to_it)
         txm_source_forget(&info);
     }
 }
-END_TEST
 
-START_TEST(white_may_be_zero)
+TEST(white_may_be_zero)
 {
     const entry white = {262, 3, 1, PHOTOMETRIC_MINISWHITE};
     txm_source_info info;
@@ -563,10 +553,9 @@ START_TEST(white_may_be_zero)
         ck_assert_uint_eq(out[i], (uint8_t) ~"abcdefgh"[i]);
     close_direct(&info, t);
 }
-END_TEST
 
 /* These tags of a libtiff file become members of `info`. */
-START_TEST(tags_become_information)
+TEST(tags_become_information)
 {
     TIFF *f = TIFFOpen(path, "w");
     const uint16_t extra = EXTRASAMPLE_UNASSALPHA;
@@ -598,10 +587,9 @@ START_TEST(tags_become_information)
     ck_assert_str_eq(info.attributes[0].value, "a painter");
     close_direct(&info, t);
 }
-END_TEST
 
 /* OpenImageIO removes digests and averages from a description. */
-START_TEST(descriptions_of_textures_are_left_to_openimageio)
+TEST(descriptions_of_textures_are_left_to_openimageio)
 {
     static const char *const texts[] = {"oiio:AverageColor=1", "a SHA-1=2", "a wall"};
     for (int i = 0; i < 3; i++) {
@@ -619,7 +607,6 @@ START_TEST(descriptions_of_textures_are_left_to_openimageio)
         close_direct(&info, t);
     }
 }
-END_TEST
 
 /* Reads from the descriptor fail with EIO. */
 static void break_file(txm_tiff *t)
@@ -631,7 +618,7 @@ static void break_file(txm_tiff *t)
 }
 
 /* libtiff reports damage, and large strips are read without it; in both cases it was the disk that failed. */
-START_TEST(a_failing_disk_is_no_damage)
+TESTS(a_failing_disk_is_no_damage, 3)
 {
     static const layout kinds[] = {
         {61, 90, 3, 8, 1, COMPRESSION_NONE, 0, 16, 0, 0, "w", false},
@@ -656,10 +643,9 @@ START_TEST(a_failing_disk_is_no_damage)
     free(row);
     close_direct(&info, t);
 }
-END_TEST
 
 /* The limit goes down until libtiff has no memory for itself, which it reports as a lack of memory. */
-START_TEST(limits_are_no_lack_of_memory)
+TEST(limits_are_no_lack_of_memory)
 {
     static const layout l = {1400, 1400, 4, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 0, 0, 1408, 1408, "w", false};
     write_tiff(&l);
@@ -674,7 +660,6 @@ START_TEST(limits_are_no_lack_of_memory)
         txm_source_forget(&info);
     }
 }
-END_TEST
 
 /* Opens the file, reads two rows and closes it. */
 static txm_status read_again(void *user)
@@ -690,32 +675,9 @@ static txm_status read_again(void *user)
     return status;
 }
 
-START_TEST(the_reader_may_find_no_memory)
+TEST(the_reader_may_find_no_memory)
 {
     static const layout l = {61, 30, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 16, 0, 0, "w", false};
     write_tiff(&l);
     refuse_each_but(DOES_WITHOUT | LEAKS, read_again, NULL); /* both are libtiff's */
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("source_tiff");
-    TCase *tiff = add_case(suite, "tiff");
-    tcase_add_checked_fixture(tiff, make_path, remove_path);
-    tcase_add_loop_test(tiff, large_and_odd, 0, sizeof layouts / sizeof layouts[0]);
-    tcase_add_loop_test(tiff, rewinds_large_strips, 0, 8);
-    tcase_add_loop_test(tiff, cmyk_becomes_rgb, 0, 4);
-    tcase_add_test(tiff, other_inks);
-    tcase_add_loop_test(tiff, large_strips_count_as_memory, 0, 8);
-    tcase_add_loop_test(tiff, odd_tags_leave_the_image_alone, 0, 20);
-    tcase_add_loop_test(tiff, lost_tags_of_pixels_are_damage, 0, 4);
-    add_tests(tiff, truncation, damaged_bytes);
-    TCase *direct = add_case(suite, "the reader itself");
-    tcase_add_checked_fixture(direct, make_path, remove_path);
-    add_tests(direct, what_openimageio_must_read_is_left_to_it, white_may_be_zero, tags_become_information,
-              descriptions_of_textures_are_left_to_openimageio, limits_are_no_lack_of_memory,
-              the_reader_may_find_no_memory);
-    tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, 3);
-    return run_suite(suite);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Decoders that crash, loop or give up fail their image and nothing else. The decoders are those of decoder_module.c.
  */
-#include <check.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,6 +33,7 @@ static void tear_down(void)
 {
     unlink(path);
 }
+FIXTURE(set_up, tear_down)
 
 static void order(const char *file, const char *deed)
 {
@@ -89,7 +89,7 @@ static const struct {
     {"loop in open", TXM_STATUS_CORRUPT, "stopped after 1 s of computing"}, /* as limits_with_blocked_signals */
 };
 
-START_TEST(costs_one_image)
+TESTS(costs_one_image, (int)(sizeof deeds / sizeof deeds[0]) - !thorough())
 {
     long before = 0, after = 0, during = 0;
     txm_error err = {0}, none = {0};
@@ -102,7 +102,6 @@ START_TEST(costs_one_image)
     ck_assert_msg(run(path, &after, &none) == TXM_OK, "%s", none.message);
     ck_assert_msg(before != after, "a process whose decoder failed is used again");
 }
-END_TEST
 
 static const struct {
     const char *deed;
@@ -119,7 +118,7 @@ static const struct {
 };
 
 /* If an encoder calls exit(), as libjpeg does, or crashes, only its picture fails. */
-START_TEST(encoders_cost_one_picture)
+TESTS(encoders_cost_one_picture, sizeof encoder_deeds / sizeof encoder_deeds[0])
 {
     static uint8_t pixels[300 * 400 * 3];
     txm_picture picture = {pixels, 300 * 3, 300, 400, 3, TXM_TYPE_U8, encoder_deeds[_i].deed};
@@ -135,7 +134,6 @@ START_TEST(encoders_cost_one_picture)
     ck_assert_msg(bytes == 7 && memcmp(file, "picture", 7) == 0, "%zu bytes", bytes);
     free(file);
 }
-END_TEST
 
 /* The children of this thread, as text. */
 static void children(char *out, size_t capacity)
@@ -148,7 +146,7 @@ static void children(char *out, size_t capacity)
 }
 
 /* The libraries are not loaded again after a damaged image: the worker stays, and only the process in it is another. */
-START_TEST(damage_costs_no_worker)
+TEST(damage_costs_no_worker)
 {
     char before[256], after[256];
     long first = 0, second = 0;
@@ -166,10 +164,9 @@ START_TEST(damage_costs_no_worker)
     ck_assert_int_ne(first, second);
     ck_assert_str_eq(before, after);
 }
-END_TEST
 
 /* Failures while the file is closed are ignored. */
-START_TEST(crash_while_closing)
+TEST(crash_while_closing)
 {
     long who = 0, next = 0;
     txm_error err = {0};
@@ -179,9 +176,8 @@ START_TEST(crash_while_closing)
     ck_assert_msg(run(path, &next, &err) == TXM_OK, "%s", err.message);
     ck_assert(who != next);
 }
-END_TEST
 
-START_TEST(a_worker_serves_many_images)
+TEST(a_worker_serves_many_images)
 {
     long first = 0, second = 0;
     txm_error err = {0};
@@ -197,9 +193,8 @@ START_TEST(a_worker_serves_many_images)
     ck_assert_msg(run(path, &second, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_ne(first, second);
 }
-END_TEST
 
-START_TEST(memory_is_limited)
+TEST(memory_is_limited)
 {
 #ifdef __SANITIZE_ADDRESS__
     printf("skip memory limit (not with AddressSanitizer)\n");
@@ -212,7 +207,6 @@ START_TEST(memory_is_limited)
     ck_assert_ptr_nonnull(strstr(err.message, "no memory is left"));
 #endif
 }
-END_TEST
 
 static void *in_a_thread(void *arg)
 {
@@ -224,7 +218,7 @@ static void *in_a_thread(void *arg)
 }
 
 /* A thread that blocks every signal starts workers that still obey the limit on processor time. */
-START_TEST(limits_with_blocked_signals)
+TEST(limits_with_blocked_signals)
 {
     sigset_t all, before;
     long who;
@@ -236,9 +230,8 @@ START_TEST(limits_with_blocked_signals)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     ck_assert_msg(status == TXM_STATUS_CORRUPT && strstr(err.message, "of computing"), "%s", err.message);
 }
-END_TEST
 
-START_TEST(several_at_once)
+TEST(several_at_once)
 {
     pthread_t threads[4];
     txm_error errors[4] = {0};
@@ -251,10 +244,9 @@ START_TEST(several_at_once)
         ck_assert_msg(!failed, "%s", errors[i].message);
     }
 }
-END_TEST
 
 /* A relative path is relative to the caller's current folder, and not to that of the worker when it was started. */
-START_TEST(relative_paths)
+TEST(relative_paths)
 {
     long who;
     txm_error err = {0};
@@ -269,9 +261,8 @@ START_TEST(relative_paths)
     ck_assert_int_eq(chdir("/"), 0);
     rmdir(folder);
 }
-END_TEST
 
-START_TEST(without_standard_files)
+TEST(without_standard_files)
 {
     long who;
     txm_error err = {0};
@@ -282,9 +273,8 @@ START_TEST(without_standard_files)
     txm_status status = run(path, &who, &err);
     ck_assert_msg(status == TXM_OK, "%s", err.message);
 }
-END_TEST
 
-START_TEST(says_what_is_missing)
+TEST(says_what_is_missing)
 {
     long who;
     txm_error err = {0};
@@ -294,7 +284,6 @@ START_TEST(says_what_is_missing)
     ck_assert_msg(strstr(err.message, "txmill-oiio-worker is neither in") != NULL, "%s", err.message);
     ck_assert_msg(strstr(err.message, path) != NULL, "%s", err.message);
 }
-END_TEST
 
 /* ---- the protocol, and the reader over it ------------------------------------------------------------------------ */
 
@@ -325,7 +314,7 @@ static txm_status open_by(txm_worker *w, txm_worker_reply *reply, long *who, txm
     return status;
 }
 
-START_TEST(limits_on_computing_time_come_from_the_environment)
+TEST(limits_on_computing_time_come_from_the_environment)
 {
     static const struct {
         const char *word;
@@ -338,9 +327,8 @@ START_TEST(limits_on_computing_time_come_from_the_environment)
     unsetenv("TXMILL_DECODER_SECONDS");
     ck_assert_uint_eq(txm_worker_seconds(60.9), 60);
 }
-END_TEST
 
-START_TEST(healthy_workers_serve_again)
+TEST(healthy_workers_serve_again)
 {
     txm_worker *a = NULL, *b = NULL;
     txm_worker_reply reply;
@@ -369,9 +357,8 @@ START_TEST(healthy_workers_serve_again)
     txm_worker_put(b, false);
     txm_worker_put(NULL, true);
 }
-END_TEST
 
-START_TEST(requests_of_another_version_are_refused)
+TEST(requests_of_another_version_are_refused)
 {
     txm_worker *w = NULL;
     txm_worker_reply reply;
@@ -389,10 +376,9 @@ START_TEST(requests_of_another_version_are_refused)
     ck_assert_msg(strstr(text, "another version") != NULL, "%s", text);
     txm_worker_put(w, true);
 }
-END_TEST
 
 /* Each of these ends the worker: the parent reports that it gave up, and for which file. */
-START_TEST(requests_out_of_step_end_the_worker)
+TEST(requests_out_of_step_end_the_worker)
 {
     static const txm_worker_request odd[] = {
         {.op = TXM_WORKER_READ, .rows = 1}, /* before there is an image */
@@ -415,10 +401,9 @@ START_TEST(requests_out_of_step_end_the_worker)
         txm_worker_put(w, true); /* it is known to have ended */
     }
 }
-END_TEST
 
 /* Calls the reader's own functions, without source.c. */
-START_TEST(the_reader_passes_rows_on)
+TEST(the_reader_passes_rows_on)
 {
     const txm_source_options none = {0};
     txm_source_info info = {0};
@@ -439,9 +424,8 @@ START_TEST(the_reader_passes_rows_on)
     txm_oiio_reader.close(NULL);
     txm_source_forget(&info);
 }
-END_TEST
 
-START_TEST(the_reader_refuses_what_cannot_be)
+TEST(the_reader_refuses_what_cannot_be)
 {
     static const char *const deeds_in_open[] = {"lie in open", "fail in open", "crash in open"};
     const txm_source_options none = {0};
@@ -457,20 +441,4 @@ START_TEST(the_reader_refuses_what_cannot_be)
     }
     txm_source_info info = {0};
     ck_assert_int_eq(txm_oiio_reader.open("/nowhere/at.all", &none, &info, &self, &err), TXM_STATUS_NOT_FOUND);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("source_worker");
-    TCase *worker = add_case(suite, "worker");
-    tcase_add_checked_fixture(worker, set_up, tear_down);
-    tcase_add_loop_test(worker, costs_one_image, 0, (int)(sizeof deeds / sizeof deeds[0]) - !thorough());
-    tcase_add_loop_test(worker, encoders_cost_one_picture, 0, sizeof encoder_deeds / sizeof encoder_deeds[0]);
-    add_tests(worker, damage_costs_no_worker, crash_while_closing, a_worker_serves_many_images, memory_is_limited,
-              limits_with_blocked_signals, several_at_once, relative_paths, without_standard_files,
-              says_what_is_missing, limits_on_computing_time_come_from_the_environment, healthy_workers_serve_again,
-              requests_of_another_version_are_refused, requests_out_of_step_end_the_worker, the_reader_passes_rows_on,
-              the_reader_refuses_what_cannot_be);
-    return run_suite(suite);
 }

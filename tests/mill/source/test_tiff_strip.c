@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Strips as streams: those of libtiff, in pieces of any size; cut short and damaged. */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,12 +58,13 @@ static void make(sample *s, int content)
 }
 
 /* All bytes before the cut are correct, and then the stream ends. */
-START_TEST(cut_short)
+TESTS(cut_short, CONTENTS - 2)
 {
     static sample s;
     static uint8_t got[BYTES];
-    make(&s, _i);
-    txm_tiff_strip *strip = txm_tiff_strip_new(s.fd, _i != STORED);
+    const int content = _i + 2;
+    make(&s, content);
+    txm_tiff_strip *strip = txm_tiff_strip_new(s.fd, content != STORED);
     for (uint64_t bytes = 0; bytes + 8 < s.bytes; bytes += 1 + bytes / 50) {
         size_t at = 0;
         if (txm_tiff_strip_begin(strip, s.offset, bytes))
@@ -82,10 +82,9 @@ START_TEST(cut_short)
     free(strip);
     close(s.fd);
 }
-END_TEST
 
 /* Any byte may be wrong. The result is bytes or a refusal; sanitizers find the rest. */
-START_TEST(damaged)
+TEST(damaged)
 {
     static sample s;
     static uint8_t got[BYTES];
@@ -104,9 +103,8 @@ START_TEST(damaged)
     free(strip);
     close(s.fd);
 }
-END_TEST
 
-START_TEST(refusals)
+TEST(refusals)
 {
     static const struct {
         uint8_t data[8];
@@ -126,14 +124,4 @@ START_TEST(refusals)
         free(strip);
         close(fd);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("tiff_strip");
-    TCase *t = add_case(suite, "strip");
-    tcase_add_loop_test(t, cut_short, 2, CONTENTS);
-    add_tests(t, damaged, refusals);
-    return run_suite(suite);
 }

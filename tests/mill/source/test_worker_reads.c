@@ -3,7 +3,6 @@
  * so their source is part of it. */
 #include "mill/source/oiio/worker/reads.c"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ static int failing(void)
     return fd;
 }
 
-START_TEST(good_reads_are_none)
+TEST(good_reads_are_none)
 {
     char bytes[8];
     int fd = open(file_of("0123456789"), O_RDONLY);
@@ -47,9 +46,8 @@ START_TEST(good_reads_are_none)
     fclose(f);
     close(fd);
 }
-END_TEST
 
-START_TEST(failed_reads_are_told_once)
+TEST(failed_reads_are_told_once)
 {
     char bytes[8];
     int fd = failing();
@@ -68,10 +66,9 @@ START_TEST(failed_reads_are_told_once)
     ck_assert_int_eq(txm_reads_failed(), 0);
     fclose(f);
 }
-END_TEST
 
 /* Decoders cause these errors with damaged files. */
-START_TEST(mistakes_of_the_caller_are_none)
+TEST(mistakes_of_the_caller_are_none)
 {
     char bytes[8];
     int folder = open("/", O_RDONLY), ends[2];
@@ -90,10 +87,9 @@ START_TEST(mistakes_of_the_caller_are_none)
     close(folder);
     close(ends[1]);
 }
-END_TEST
 
 /* A name that leads nowhere is usual; one that cannot be followed is a failure. */
-START_TEST(sizes_that_cannot_be_read)
+TEST(sizes_that_cannot_be_read)
 {
     struct stat st;
     const char *loop = temp_file("loop");
@@ -106,20 +102,18 @@ START_TEST(sizes_that_cannot_be_read)
     ck_assert_int_eq(txm_reads_failed(), ELOOP);
     unlink(loop);
 }
-END_TEST
 
 /* The first failure is kept. */
-START_TEST(the_first_failure_is_the_cause)
+TEST(the_first_failure_is_the_cause)
 {
     note_errno(ENODEV);
     note_errno(EIO);
     note_errno(EINVAL);
     ck_assert_int_eq(txm_reads_failed(), ENODEV);
 }
-END_TEST
 
 /* Once a stream was at its end, it stays there. If the file has more, a read was lost. */
-START_TEST(an_end_before_the_end_is_a_failure)
+TEST(an_end_before_the_end_is_a_failure)
 {
     char bytes[16];
     FILE *f = fopen(file_of("0123"), "rb");
@@ -133,10 +127,9 @@ START_TEST(an_end_before_the_end_is_a_failure)
     ck_assert_int_eq(txm_reads_failed(), EIO);
     fclose(f);
 }
-END_TEST
 
 /* Every file has such a place, so the file system must have failed. */
-START_TEST(places_that_must_exist)
+TEST(places_that_must_exist)
 {
     FILE *f = fopen(file_of("0123"), "rb");
     if (fseeko(f, INT64_MAX, SEEK_SET) != 0 && errno == EINVAL)
@@ -144,15 +137,4 @@ START_TEST(places_that_must_exist)
     ck_assert_int_eq(fseek(f, 1000, SEEK_SET), 0);
     ck_assert_int_eq(txm_reads_failed(), 0);
     fclose(f);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("reads of the worker");
-    temp_file("");
-    add_tests(add_case(suite, "reads"), good_reads_are_none, failed_reads_are_told_once,
-              mistakes_of_the_caller_are_none, the_first_failure_is_the_cause, sizes_that_cannot_be_read,
-              an_end_before_the_end_is_a_failure, places_that_must_exist);
-    return run_suite(suite);
 }

@@ -2,7 +2,6 @@
  * Meshes of Ptex files: which OBJ and PLY files are read and which are refused; and the whole conversion: at the
  * texture coordinates of the new mesh, tx files of the pages give the same as lookups in the Ptex file, for all types
  * and on each level that borders allow. */
-#include <check.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ static txm_status parse(const char *name, const void *data, size_t bytes, bool q
 }
 
 /* Two quads side by side, in every format that is read. */
-START_TEST(forms_are_the_same_mesh)
+TEST(forms_are_the_same_mesh)
 {
     static const uint32_t corners[8] = {0, 1, 4, 3, 1, 2, 5, 4};
     static const double places[6][3] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {0, 1, 0}, {1, 1, 0}, {2, 1, 0.5}};
@@ -100,12 +99,11 @@ START_TEST(forms_are_the_same_mesh)
         txm_mesh_file_close(&mesh);
     }
 }
-END_TEST
 
 #define PLY_HEAD "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
 #define PLY_FACES "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
 
-START_TEST(what_is_wrong_is_said)
+TEST(what_is_wrong_is_said)
 {
     txm_mesh *none = (txm_mesh *)1;
     ck_assert_int_eq(txm_mesh_open("no/such.ply", &none, NULL), TXM_STATUS_NOT_FOUND);
@@ -158,7 +156,6 @@ START_TEST(what_is_wrong_is_said)
         txm_mesh_file_close(&mesh);
     }
 }
-END_TEST
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
@@ -398,7 +395,7 @@ static size_t compare_file(const char *name, const char *extension, uint32_t pag
     return compared;
 }
 
-START_TEST(tx_files_at_the_coordinates_give_what_ptex_gives)
+TEST(tx_files_at_the_coordinates_give_what_ptex_gives)
 {
     static const char *const names[] = {"grid-u8.ptx",  "grid-u16.ptx",  "grid-half.ptx",  "grid-float.ptx",
                                         "sizes-u8.ptx", "sizes-u16.ptx", "sizes-half.ptx", "sizes-float.ptx",
@@ -408,20 +405,18 @@ START_TEST(tx_files_at_the_coordinates_give_what_ptex_gives)
         ck_assert_uint_gt(compare_file(names[i], i % 2 ? "ply" : "obj", 64, 1, false), 20);
     }
 }
-END_TEST
 
 /* A polygon's subfaces are packed, and found by their corners, whether it is cut here or was before. */
-START_TEST(polygons_are_cut)
+TEST(polygons_are_cut)
 {
     for (int i = 0; i < 4; i++)
         ck_assert_uint_gt(compare_file("polygon.ptx", i % 2 ? "obj" : "ply", 0, 2, i / 2), 20);
     compare_file("triangles.ptx", "obj", 0, 0, false);
     compare_file("hexagon.ptx", "ply", 0, 0, false);
 }
-END_TEST
 
 /* This was worked out by hand: a pentagon's quads begin at its corners and meet in its middle. */
-START_TEST(a_cut_polygon_keeps_its_place)
+TEST(a_cut_polygon_keeps_its_place)
 {
     world w;
     txm_ptex *ptex;
@@ -462,10 +457,9 @@ START_TEST(a_cut_polygon_keeps_its_place)
     txm_ptex_close(&ptex);
     free_world(&w);
 }
-END_TEST
 
 /* PNG colours are not multiplied by alpha; the tx file has those of the Ptex file again, bit for bit. */
-START_TEST(alpha_loses_nothing)
+TEST(alpha_loses_nothing)
 {
     world w;
     txm_ptex *ptex;
@@ -501,9 +495,8 @@ START_TEST(alpha_loses_nothing)
     txm_ptex_close(&ptex);
     free_world(&w);
 }
-END_TEST
 
-START_TEST(a_second_run_does_nothing)
+TEST(a_second_run_does_nothing)
 {
     world w;
     txm_ptex *ptex;
@@ -555,10 +548,9 @@ START_TEST(a_second_run_does_nothing)
     txm_ptex_close(&ptex);
     free_world(&w);
 }
-END_TEST
 
 /* Every allocation fails once: there is an error, nothing leaks, and no file is left. */
-START_TEST(memory_that_is_refused_is_an_error)
+TEST(memory_that_is_refused_is_an_error)
 {
 #if !REFUSES_MEMORY
     return;
@@ -596,12 +588,11 @@ START_TEST(memory_that_is_refused_is_an_error)
     txm_ptex_close(&ptex);
     free_world(&w);
 }
-END_TEST
 
 /* ---- pages ------------------------------------------------------------------------------------------------------- */
 
 /* Tests every type and number of channels in bands, as the converter reads them. */
-START_TEST(pages_are_read_as_they_were_written)
+TEST(pages_are_read_as_they_were_written)
 {
     static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_U16, TXM_TYPE_HALF, TXM_TYPE_FLOAT};
     static const uint32_t channels[] = {1, 3, 4}, heights[] = {1, 16, 33};
@@ -648,10 +639,9 @@ START_TEST(pages_are_read_as_they_were_written)
     }
     free_world(&w);
 }
-END_TEST
 
 /* The disk accepts no bytes, and the writers report that. */
-START_TEST(pages_that_cannot_be_written_are_errors)
+TEST(pages_that_cannot_be_written_are_errors)
 {
     for (int i = 0; i < 2; i++) {
         const page_format *format = i ? &txm_page_png : &txm_page_exr;
@@ -672,7 +662,6 @@ START_TEST(pages_that_cannot_be_written_are_errors)
         fclose(full);
     }
 }
-END_TEST
 
 /* ---- packing ----------------------------------------------------------------------------------------------------- */
 
@@ -688,7 +677,7 @@ static txm_ptex *constant_faces(uint32_t faces, const uint8_t (*sizes)[2], uint8
 }
 
 /* Sizes of quads are random: measures how much of pages is neither faces nor borders. */
-START_TEST(packing_wastes_little)
+TEST(packing_wastes_little)
 {
     double worst = 0;
     uint32_t seed = 1;
@@ -721,18 +710,4 @@ START_TEST(packing_wastes_little)
         free(data);
     }
     printf("packing: at most %.1f %% free\n", 100 * worst);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("unwrap");
-    TCase *meshes = add_case(suite, "meshes"), *whole = add_case(suite, "whole"), *pages = add_case(suite, "pages"),
-          *packing = add_case(suite, "packing");
-    add_tests(meshes, forms_are_the_same_mesh, what_is_wrong_is_said);
-    add_tests(whole, tx_files_at_the_coordinates_give_what_ptex_gives, polygons_are_cut, a_cut_polygon_keeps_its_place,
-              alpha_loses_nothing, a_second_run_does_nothing, memory_that_is_refused_is_an_error);
-    add_tests(pages, pages_are_read_as_they_were_written, pages_that_cannot_be_written_are_errors);
-    add_tests(packing, packing_wastes_little);
-    return run_suite(suite);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The functions of the two containers that writer.c calls, called directly: flags of EXR's header, refusals, and memory
  * that ends anywhere. */
-#include <check.h>
 #include <fcntl.h>
 #include <openexr.h>
 #include <stdio.h>
@@ -130,7 +129,7 @@ static const char *text_of(exr_context_t exr, const char *name)
                                                                                                         : "";
 }
 
-START_TEST(only_long_names_set_the_flag)
+TEST(only_long_names_set_the_flag)
 {
     static const char *const names[] = {"as long as thirty-one bytes are", "this name has thirty-two bytes!!"};
     for (int i = 0; i < 2; i++) {
@@ -148,9 +147,8 @@ START_TEST(only_long_names_set_the_flag)
         close(fd);
     }
 }
-END_TEST
 
-START_TEST(environments_say_so)
+TEST(environments_say_so)
 {
     txm_tx_metadata metadata = made_metadata();
     metadata.equiangular = true;
@@ -168,13 +166,12 @@ START_TEST(environments_say_so)
     exr_finish(&exr);
     close(fd);
 }
-END_TEST
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */
 
 static const txm_type both[] = {TXM_TYPE_U8, TXM_TYPE_HALF};
 
-START_TEST(tiles_that_no_level_has_are_refused)
+TESTS(tiles_that_no_level_has_are_refused, 2)
 {
     const txm_container_writer *ops = ops_of(both[_i]);
     const txm_tx_layout l = small(both[_i]);
@@ -193,7 +190,6 @@ START_TEST(tiles_that_no_level_has_are_refused)
     txm_output_free(&out);
     close(fd);
 }
-END_TEST
 
 static bool same_content(int a, int b)
 {
@@ -209,7 +205,7 @@ static bool same_content(int a, int b)
 
 /* libtiff survives the lack of some of its memory: then the file is complete. Otherwise its handle is abandoned, which
  * leaks. */
-START_TEST(memory_may_end_anywhere)
+TESTS(memory_may_end_anywhere, 2)
 {
     const txm_tx_layout l = small(both[_i]);
     const txm_tx_metadata metadata = made_metadata();
@@ -232,15 +228,4 @@ START_TEST(memory_may_end_anywhere)
     }
     ck_assert(!refused && (n > 10 || !REFUSES_MEMORY));
     close(whole);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("containers of tx files as they are written");
-    TCase *either = add_case(suite, "both");
-    add_tests(add_case(suite, "EXR"), only_long_names_set_the_flag, environments_say_so);
-    tcase_add_loop_test(either, tiles_that_no_level_has_are_refused, 0, 2);
-    tcase_add_loop_test(either, memory_may_end_anywhere, 0, 2);
-    return run_suite(suite);
 }

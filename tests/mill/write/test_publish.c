@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Names of tx files against the golden table, and publishing. test_find.c tests lookups. */
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +27,7 @@ static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.0556
 
 /* Names of the golden table are composed from the keys in its columns. The source's folder is made up, because a folder
  * enters only names in an absolute cache folder, and there only by its relation to the source. */
-START_TEST(test_golden_names)
+TEST(test_golden_names)
 {
     const char *data = getenv("TXM_TESTDATA");
     char path[512], line[1024];
@@ -63,7 +62,6 @@ START_TEST(test_golden_names)
     ck_assert_uint_eq(rows, 97);
     ck_assert_uint_eq(absolute, 2);
 }
-END_TEST
 
 static const txm_tx_key srgb = {.xyz_text = xyz, .colorspace = "sRGB", .alpha = TXM_ALPHA_STRAIGHT};
 
@@ -74,7 +72,7 @@ static void expect_path(const char *source, const char *dir, const char *expecte
     free(tx);
 }
 
-START_TEST(test_places)
+TEST(test_places)
 {
     static const char name[] = "rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx";
     char path[200];
@@ -92,9 +90,8 @@ START_TEST(test_places)
     expect_path("/x/y/../src/./rgb8.png", "/x/abs-cache",
                 "/x/abs-cache/rgb8.png.0-5D2534C9EABB32D4FC4211C651A938F3.tx");
 }
-END_TEST
 
-START_TEST(test_equiangular)
+TEST(test_equiangular)
 {
     txm_tx_key key = srgb;
     char *plain = txm_tx_path("a.png", NULL, &key);
@@ -104,10 +101,9 @@ START_TEST(test_equiangular)
     free(plain);
     free(equiangular);
 }
-END_TEST
 
 /* The table is sorted, each row's values are consistent, and the last row is the version that is written. */
-START_TEST(test_format_versions)
+TEST(test_format_versions)
 {
     const txm_blender_format *now = txm_blender_format_now(), *first = txm_blender_format_of(0);
     char begin[32];
@@ -121,9 +117,8 @@ START_TEST(test_format_versions)
     ck_assert_ptr_eq(strstr(txm_path_base(tx), begin), txm_path_base(tx));
     free(tx);
 }
-END_TEST
 
-START_TEST(test_parse_names)
+TEST(test_parse_names)
 {
     static const char *const bad[] = {"",
                                       ".tx",
@@ -150,7 +145,6 @@ START_TEST(test_parse_names)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(!txm_tx_name_parse(bad[i], &n, &version, hex), "accepted %s", bad[i]);
 }
-END_TEST
 
 /* ---- publishing ------------------------------------------------------------------------------------------------- */
 
@@ -171,6 +165,7 @@ static void remove_dir(void)
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     ck_assert_int_eq(system(command), 0);
 }
+FIXTURE(make_dir, remove_dir)
 
 /* Counts the files in the target's folder. */
 static unsigned entries(void)
@@ -206,7 +201,7 @@ static void expect_content(const char *expected)
     ck_assert_str_eq(content, expected);
 }
 
-START_TEST(test_publish)
+TEST(test_publish)
 {
     struct stat st;
     txm_publish *p = begin("one");
@@ -222,9 +217,8 @@ START_TEST(test_publish)
     expect_content("two");
     ck_assert_uint_eq(entries(), 1);
 }
-END_TEST
 
-START_TEST(test_abort)
+TEST(test_abort)
 {
     txm_publish *p = begin("old");
     ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
@@ -237,9 +231,8 @@ START_TEST(test_abort)
     ck_assert_uint_eq(entries(), 1);
     expect_content("old");
 }
-END_TEST
 
-START_TEST(test_unique_temporaries)
+TEST(test_unique_temporaries)
 {
     txm_publish *p[8];
     for (int i = 0; i < 8; i++)
@@ -249,9 +242,8 @@ START_TEST(test_unique_temporaries)
         ck_assert_int_eq(txm_publish_commit(&p[i], &stamp, NULL), TXM_OK);
     ck_assert_uint_eq(entries(), 1);
 }
-END_TEST
 
-START_TEST(test_long_name)
+TEST(test_long_name)
 {
     char name[256];
     txm_publish *p = NULL;
@@ -271,10 +263,9 @@ START_TEST(test_long_name)
     ck_assert_uint_eq(entries(), before);
     ck_assert_ptr_nonnull(strstr(err.message, "too long"));
 }
-END_TEST
 
 /* A name that is shortened for the temporary file is not cut inside a character. */
-START_TEST(test_long_name_utf8)
+TEST(test_long_name_utf8)
 {
     for (int shift = 0; shift < 3; shift++) {
         char name[256] = "ab";
@@ -295,7 +286,6 @@ START_TEST(test_long_name_utf8)
         free(path);
     }
 }
-END_TEST
 
 static void refused(const char *path, txm_status status, const char *why)
 {
@@ -307,7 +297,7 @@ static void refused(const char *path, txm_status status, const char *why)
     ck_assert_msg(strstr(err.message, why) != NULL, "'%s' lacks '%s'", err.message, why);
 }
 
-START_TEST(test_refusals)
+TEST(test_refusals)
 {
     char path[300];
     txm_publish *p = begin("x");
@@ -319,10 +309,9 @@ START_TEST(test_refusals)
     free(folder);
     refused("/proc/txmill/a.tx", TXM_STATUS_NOT_FOUND, "/proc/txmill");
 }
-END_TEST
 
 /* Runs `fn` in a child process as the user nobody, if this process may do that. */
-START_TEST(test_denied)
+TEST(test_denied)
 {
     if (geteuid() != 0)
         return; /* shell tests cover other users */
@@ -339,11 +328,10 @@ START_TEST(test_denied)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
 }
-END_TEST
 
 /* Does what a handler of SIGTERM does: every temporary file of the process is removed, and no file appears
  * afterwards. */
-START_TEST(test_abort_all)
+TEST(test_abort_all)
 {
     txm_publish *p = begin("old");
     ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
@@ -364,10 +352,9 @@ START_TEST(test_abort_all)
     ck_assert_int_eq(status, 0);
     expect_content("old");
 }
-END_TEST
 
 /* Another program removes the temporary file, as a cleaner of the folder might. */
-START_TEST(test_lost_temporary)
+TEST(test_lost_temporary)
 {
     txm_publish *p = begin("old");
     txm_error err = {0};
@@ -378,7 +365,6 @@ START_TEST(test_lost_temporary)
     ck_assert_ptr_nonnull(strstr(err.message, "rename"));
     expect_content("old");
 }
-END_TEST
 
 /* ---- seals ------------------------------------------------------------------------------------------------------ */
 
@@ -410,7 +396,7 @@ static bool is_whole(int fd)
     return whole;
 }
 
-START_TEST(test_seals)
+TEST(test_seals)
 {
     static const struct {
         size_t bytes, at[3], count;
@@ -452,12 +438,11 @@ START_TEST(test_seals)
     ck_assert_int_eq(txm_seal_check(-1, "a file", &whole, NULL), TXM_STATUS_IO);
     ck_assert(!whole);
 }
-END_TEST
 
 /* ---- archives --------------------------------------------------------------------------------------------------- */
 
 /* cli_files.sh has whole archives; here are more files than the fields of plain zip can count, and what fails. */
-START_TEST(test_archives)
+TEST(test_archives)
 {
     static const char check[] = "import sys, zipfile; z = zipfile.ZipFile('%s'); n = z.namelist(); "
                                 "sys.exit(len(n) != 66000 or n[65999] != 'd/65999' or z.read('d/65999') != b'x')";
@@ -496,17 +481,4 @@ START_TEST(test_archives)
     ck_assert(before.st_ino == after.st_ino && before.st_size == after.st_size);
     snprintf(path, sizeof path, "%s/none/a.zip", dir);
     ck_assert_int_eq(txm_archive_begin(path, &a, &err), TXM_STATUS_NOT_FOUND);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("cache");
-    TCase *names = add_case(suite, "names"), *publish = add_case(suite, "publish");
-    add_tests(names, test_golden_names, test_places, test_equiangular, test_format_versions, test_parse_names);
-    tcase_add_checked_fixture(publish, make_dir, remove_dir);
-    add_tests(publish, test_publish, test_abort, test_unique_temporaries, test_long_name, test_long_name_utf8,
-              test_refusals, test_denied, test_abort_all, test_lost_temporary, test_archives);
-    add_tests(add_case(suite, "seals"), test_seals);
-    return run_suite(suite);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tx files as other libraries see them: every pixel of every level and the metadata, read back with libtiff and
  * OpenEXRCore; descriptors that fail. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openexr.h>
@@ -151,7 +150,7 @@ static void round_trip(uint32_t w, uint32_t h, uint32_t channels, txm_type type,
     close_file(fd);
 }
 
-START_TEST(every_type_and_compression)
+TESTS(every_type_and_compression, 4)
 {
     txm_type type = (txm_type)_i;
     const txm_compression compressions[] = {zip, none, {TXM_CODEC_ZIP, 1}, {TXM_CODEC_ZIP, 12}, zstd};
@@ -161,23 +160,20 @@ START_TEST(every_type_and_compression)
             for (made_content content = MADE_SMOOTH; content <= MADE_CONSTANT; content++)
                 round_trip(150, 90, channels, type, 64, compressions[i], content);
 }
-END_TEST
 
-START_TEST(odd_sizes)
+TESTS(odd_sizes, 4)
 {
     static const uint32_t sizes[][2] = {{1, 1},   {2, 2},    {1, 500},   {500, 3},
                                         {65, 64}, {63, 129}, {300, 200}, {777, 333}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         round_trip(sizes[i][0], sizes[i][1], i % 2 ? 1 : 4, (txm_type)_i, 64, zip, MADE_SMOOTH);
 }
-END_TEST
 
-START_TEST(every_tile_size)
+TESTS(every_tile_size, 4)
 {
     for (uint32_t tile = TXM_MIN_TILE_PX; tile <= TXM_MAX_TILE_PX; tile *= 2)
         round_trip(270, 130, 4, (txm_type)_i, tile, zip, MADE_SMOOTH);
 }
-END_TEST
 
 /* ---- metadata ---- */
 
@@ -188,7 +184,7 @@ static void ck_tag(TIFF *t, uint32_t tag, const char *want)
     ck_assert_str_eq(text, want);
 }
 
-START_TEST(tiff_metadata)
+TEST(tiff_metadata)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
@@ -223,7 +219,6 @@ START_TEST(tiff_metadata)
     free_image(&m);
     close_file(fd);
 }
-END_TEST
 
 static void ck_attribute(exr_context_t exr, const char *name, const char *want)
 {
@@ -233,7 +228,7 @@ static void ck_attribute(exr_context_t exr, const char *name, const char *want)
     ck_assert_str_eq(text, want);
 }
 
-START_TEST(exr_metadata)
+TEST(exr_metadata)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
@@ -269,7 +264,6 @@ START_TEST(exr_metadata)
     free_image(&m);
     close_file(fd);
 }
-END_TEST
 
 /* ---- aspect and resolution ---- */
 
@@ -332,7 +326,7 @@ static void check_exr_density(int i)
 
 /* Pixels are constant, so that all values that come late are written: the EXR header must keep its size when it is
  * rewritten. */
-START_TEST(density)
+TESTS(density, (int)(sizeof densities / sizeof *densities))
 {
     static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_HALF};
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
@@ -354,19 +348,17 @@ START_TEST(density)
         close_file(fd);
     }
 }
-END_TEST
 
 /* Attributes with these names would contradict the container's own. */
-START_TEST(density_is_reserved)
+TEST(density_is_reserved)
 {
     static const char *const names[] = {"XResolution", "yresolution", "ResolutionUnit", "PixelAspectRatio", "xDensity"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         ck_assert(txm_metadata_is_reserved(names[i]));
 }
-END_TEST
 
 /* The longest numbers that "%.6g" prints must fit into the reserved space. */
-START_TEST(longest_late_values)
+TESTS(longest_late_values, 4)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
@@ -383,7 +375,6 @@ START_TEST(longest_late_values)
     free_image(&m);
     close_file(fd);
 }
-END_TEST
 
 /* ---- failures ---- */
 
@@ -405,7 +396,7 @@ static txm_status write_limited(const made_image *m, rlim_t limit)
     return status;
 }
 
-START_TEST(file_too_large)
+TESTS(file_too_large, 4)
 {
     made_image m = make_image(700, 500, 4, (txm_type)_i, 64, none, MADE_NOISE);
     static const rlim_t limits[] = {0, 100, 5000, 400000, 700000};
@@ -417,10 +408,9 @@ START_TEST(file_too_large)
     }
     free_image(&m);
 }
-END_TEST
 
 /* A device without space gives the error of a full disk. */
-START_TEST(full_disk)
+TESTS(full_disk, 4)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
@@ -434,9 +424,8 @@ START_TEST(full_disk)
     close(fd);
     free_image(&m);
 }
-END_TEST
 
-START_TEST(bad_descriptor)
+TESTS(bad_descriptor, 4)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
@@ -450,9 +439,8 @@ START_TEST(bad_descriptor)
     free_image(&m);
     close_file(fd);
 }
-END_TEST
 
-START_TEST(wrong_use)
+TEST(wrong_use)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
@@ -478,10 +466,9 @@ START_TEST(wrong_use)
     txm_tx_writer_close(&w);
     close_file(fd);
 }
-END_TEST
 
 /* The same input gives the same bytes. */
-START_TEST(deterministic)
+TESTS(deterministic, 4)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
@@ -497,10 +484,9 @@ START_TEST(deterministic)
     close(a), close(b);
     free_image(&m);
 }
-END_TEST
 
 /* The file is a BigTIFF if and only if the uncompressed levels could exceed 4 GiB. */
-START_TEST(big_tiff)
+TEST(big_tiff)
 {
     static const struct {
         uint32_t size;
@@ -522,10 +508,9 @@ START_TEST(big_tiff)
         close_file(fd);
     }
 }
-END_TEST
 
 /* A complete BigTIFF: the late description and the links of its directories use 64-bit offsets. */
-START_TEST(big_tiff_whole)
+TEST(big_tiff_whole)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
@@ -554,7 +539,6 @@ START_TEST(big_tiff_whole)
     TIFFClose(t);
     close_file(fd);
 }
-END_TEST
 
 /* ---- reading back before the file is published ---- */
 
@@ -607,7 +591,7 @@ static uint64_t value_at(const uint8_t *entry, uint32_t at)
 }
 
 /* Every field of every directory that a failed allocation can lose, or that affects the pixels. */
-START_TEST(read_back_tiff)
+TESTS(read_back_tiff, 3)
 {
     static const uint16_t tags[] = {256, 257, 258, 259, 262, 269, 270,   277,   305,  306,
                                     317, 322, 323, 324, 325, 338, 33302, 33303, 33432};
@@ -638,9 +622,8 @@ START_TEST(read_back_tiff)
     free(file);
     end_written(&w);
 }
-END_TEST
 
-START_TEST(read_back_exr)
+TESTS(read_back_exr, 2)
 {
     static const char *const texts[] = {
         "wall.png", "A wall",         "say \"wall\"", "(c) a painter", "lin_rec709_scene",  "3.241_", "5B96709E",
@@ -656,10 +639,9 @@ START_TEST(read_back_exr)
     }
     end_written(&w);
 }
-END_TEST
 
 /* Other files than the expected one, and one that is cut short. */
-START_TEST(read_back_shape)
+TESTS(read_back_shape, 4)
 {
     written w = write_sound(4, _i & 1 ? TXM_TYPE_HALF : TXM_TYPE_U8, _i & 2 ? none : zip);
     const txm_tx_layout sound = w.image.layout;
@@ -690,27 +672,8 @@ START_TEST(read_back_shape)
     free(file);
     end_written(&w);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("writer");
-    TCase *pixels = add_case(s, "pixels"), *meta = add_case(s, "metadata"), *bad = add_case(s, "failures");
-    tcase_set_timeout(pixels, 120);
-    tcase_add_loop_test(pixels, every_type_and_compression, 0, 4);
-    tcase_add_loop_test(pixels, odd_sizes, 0, 4);
-    tcase_add_loop_test(pixels, every_tile_size, 0, 4);
-    tcase_add_loop_test(pixels, deterministic, 0, 4);
-    add_tests(meta, big_tiff, big_tiff_whole, tiff_metadata, exr_metadata);
-    tcase_add_loop_test(meta, density, 0, (int)(sizeof densities / sizeof *densities));
-    add_tests(meta, density_is_reserved);
-    tcase_add_loop_test(meta, longest_late_values, 0, 4);
-    tcase_add_loop_test(bad, file_too_large, 0, 4);
-    tcase_add_loop_test(bad, full_disk, 0, 4);
-    tcase_add_loop_test(bad, bad_descriptor, 0, 4);
-    add_tests(bad, wrong_use);
-    tcase_add_loop_test(bad, read_back_tiff, 0, 3);
-    tcase_add_loop_test(bad, read_back_exr, 0, 2);
-    tcase_add_loop_test(bad, read_back_shape, 0, 4);
-    return run_suite_in_one_process(s);
+    return run_tests_in_one_process();
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From an image to its tx file without a colour config, compared with the golden table and the converter; and the
  * encoding that a file records. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +26,7 @@ static const char *testdata(void)
 /* ---- paths ------------------------------------------------------------------------------------------------------ */
 
 /* Names every row of the golden table from the words that a scene uses. */
-START_TEST(golden_names)
+TEST(golden_names)
 {
     char name[512], line[1024], image[300];
     unsigned rows = 0;
@@ -58,7 +57,6 @@ START_TEST(golden_names)
     fclose(f);
     ck_assert_uint_eq(rows, 97);
 }
-END_TEST
 
 static void expect_same(const txm_tx_wanted *a, const txm_tx_wanted *b, bool same)
 {
@@ -71,7 +69,7 @@ static void expect_same(const txm_tx_wanted *a, const txm_tx_wanted *b, bool sam
 }
 
 /* Different words for the same settings give the same name, and different settings give different names. */
-START_TEST(words)
+TEST(words)
 {
     static const char *const data_names[] = {"non-color", "Raw", "Generic Data", "Utility - Raw", "data"};
     txm_tx_wanted a, b;
@@ -100,7 +98,6 @@ START_TEST(words)
     a.equiangular = true;
     expect_same(&a, &b, false);
 }
-END_TEST
 
 static void expect_usage(const char *image, const txm_tx_wanted *wanted, const char *says)
 {
@@ -114,7 +111,7 @@ static void expect_usage(const char *image, const txm_tx_wanted *wanted, const c
     ck_assert_ptr_null(found.path);
 }
 
-START_TEST(nonsense)
+TEST(nonsense)
 {
     static const char *const spaces[] = {"Linear",
                                          "1",
@@ -144,10 +141,9 @@ START_TEST(nonsense)
         expect_usage("a.png", &wanted, "working space");
     }
 }
-END_TEST
 
 /* A program that was compiled when the struct was shorter gets defaults for the members it does not know. */
-START_TEST(older_programs)
+TEST(older_programs)
 {
     txm_tx_wanted wanted, whole;
     memset(&wanted, 0xAA, sizeof wanted);
@@ -155,7 +151,6 @@ START_TEST(older_programs)
     txm_tx_wanted_init(&whole);
     expect_same(&wanted, &whole, true);
 }
-END_TEST
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
@@ -183,6 +178,7 @@ static void tear_down(void)
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     ck_assert_int_eq(system(command), 0);
 }
+FIXTURE(set_up, tear_down)
 
 /* Converts the image; *path is the tx file's path, to be freed. */
 static void make(const char *source, const char *colorspace, const char *cache_dir, char **path)
@@ -212,7 +208,7 @@ static void expect_found(const txm_tx_wanted *wanted, txm_tx_state state, const 
 }
 
 /* Goes through the states of a file, first in a folder of its own and then in the default folder as a second place. */
-START_TEST(found)
+TEST(found)
 {
     const struct timespec old[2] = {{1500000000, 0}, {1500000000, 0}};
     char *tx, *elsewhere;
@@ -236,10 +232,9 @@ START_TEST(found)
     free(tx);
     free(elsewhere);
 }
-END_TEST
 
 /* An image that is itself a tx file is used as it is. A missing image is an error, and so is a folder. */
-START_TEST(found_itself)
+TEST(found_itself)
 {
     char path[300], *tx;
     txm_found f;
@@ -256,7 +251,6 @@ START_TEST(found_itself)
     ck_assert_msg(strstr(err.message, "absent.png") != NULL, "%s", err.message);
     ck_assert_ptr_null(f.path);
 }
-END_TEST
 
 /* ---- encodings -------------------------------------------------------------------------------------------------- */
 
@@ -283,7 +277,7 @@ static void expect_encoding(const char *tx_path, txm_encoding encoding)
 }
 
 /* Tests TIFF and OpenEXR, and a colour space from which the converter changes pixels to the working space. */
-START_TEST(encodings)
+TEST(encodings)
 {
     static const struct {
         const char *image, *space;
@@ -303,11 +297,10 @@ START_TEST(encodings)
         free(tx);
     }
 }
-END_TEST
 
 /* Files of other programs do not record an encoding. A description that only resembles Blender's does not count
  * either. */
-START_TEST(unknown_encodings)
+TEST(unknown_encodings)
 {
     char path[300], *tx;
     snprintf(path, sizeof path, "%s/golden/tiled-source.tif", testdata());
@@ -326,16 +319,4 @@ START_TEST(unknown_encodings)
     expect_encoding(tx, TXM_ENCODING_UNKNOWN);
     ck_assert_str_eq(txm_encoding_name((txm_encoding)9), "unknown");
     free(tx);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("name");
-    TCase *t = add_case(suite, "paths");
-    add_tests(t, golden_names, words, nonsense, older_programs);
-    t = add_case(suite, "files");
-    tcase_add_checked_fixture(t, set_up, tear_down);
-    add_tests(t, found, found_itself, encodings, unknown_encodings);
-    return run_suite(suite);
 }

@@ -3,7 +3,6 @@
  * Row operations: scalar C against the formulas in double precision and against brute force, and every variant for this
  * machine against scalar C, bit for bit, with random values and edge cases of every length.
  */
-#include <check.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@
 static const txm_ops *reference;
 static const char *const isas[] = {"avx2", "avx512", "neon"};
 
-START_TEST(isa_equals_scalar)
+TESTS(isa_equals_scalar, sizeof isas / sizeof *isas)
 {
     const txm_ops *ops = txm_ops_isa(isas[_i]);
     if (!ops) {
@@ -35,9 +34,8 @@ START_TEST(isa_equals_scalar)
     const char *difference = isa_compare(ops, NULL);
     ck_assert_msg(difference == NULL, "%s", difference);
 }
-END_TEST
 
-START_TEST(half_round_trips)
+TEST(half_round_trips)
 {
     for (uint32_t h = 0; h < 65536; h++) {
         float f = txm_half_to_float((uint16_t)h);
@@ -52,7 +50,6 @@ START_TEST(half_round_trips)
     ck_assert_uint_eq(txm_float_to_half(2.98e-8f), 0x0000);
     ck_assert_uint_eq(txm_float_to_half(2.99e-8f), 0x0001);
 }
-END_TEST
 
 /* An FNV-1a hash of glibc's powf (x86-64, 2.28 to 2.41) over floats from 2^-9 to the largest, 4099 apart. */
 static uint64_t hash_of_powers(float exponent, float (*power)(float, float))
@@ -71,7 +68,7 @@ static float power_of(float x, float exponent)
     return txm_pow_positive(x, (double)exponent);
 }
 
-START_TEST(powers_are_those_of_glibc)
+TEST(powers_are_those_of_glibc)
 {
     ck_assert_uint_eq(hash_of_powers(1.0f / 2.4f, power_of), POWERS_ENCODE);
     ck_assert_uint_eq(hash_of_powers(2.4f, power_of), POWERS_DECODE);
@@ -91,10 +88,9 @@ START_TEST(powers_are_those_of_glibc)
     ck_assert(isinf(txm_pow_positive(INFINITY, (double)(1.0f / 2.4f))));
     ck_assert(isinf(txm_pow_positive(3e38f, (double)2.4f)));
 }
-END_TEST
 
 /* Halves round up. The largest float below a half rounds down, although adding 0.5f to it gives 1. */
-START_TEST(codes_round_half_up)
+TEST(codes_round_half_up)
 {
     enum { TIES = 255, EDGES = 8 };
     float row[TIES];
@@ -117,9 +113,8 @@ START_TEST(codes_round_half_up)
         ck_assert_mem_eq(codes16, expected16, sizeof expected16);
     }
 }
-END_TEST
 
-START_TEST(curves_follow_the_standard)
+TEST(curves_follow_the_standard)
 {
     for (int i = -200; i <= 4000; i++) {
         float v = (float)i / 1000.0f;
@@ -130,10 +125,9 @@ START_TEST(curves_follow_the_standard)
         ck_assert_double_eq_tol(txm_srgb_encode(v), coded, 2e-6 * fmax(coded, 0.01));
     }
 }
-END_TEST
 
 /* The table that encodes to 8 bits gives the formula's values: at every threshold, at its neighbours and in between. */
-START_TEST(table_encodes_exactly)
+TEST(table_encodes_exactly)
 {
     const txm_ops *ops = reference;
     uint8_t code, previous = 0;
@@ -150,10 +144,9 @@ START_TEST(table_encodes_exactly)
         previous = code;
     }
 }
-END_TEST
 
 /* The fast path of the 8-bit encoder relies on this bound. */
-START_TEST(near_curve_is_near)
+TEST(near_curve_is_near)
 {
     double worst = 0;
     for (uint32_t bits = 0x30000000u; bits < 0x47000000u; bits += 64) {
@@ -168,9 +161,8 @@ START_TEST(near_curve_is_near)
     }
     ck_assert_msg(worst < 1e-6, "off by %g", worst);
 }
-END_TEST
 
-START_TEST(every_code_survives_the_curve)
+TEST(every_code_survives_the_curve)
 {
     for (uint32_t c = 0; c < 256; c++)
         for (uint32_t a = 1; a < 256; a++) {
@@ -182,9 +174,8 @@ START_TEST(every_code_survives_the_curve)
                 ck_assert_int_le(abs(in[k] - out[k]), 0);
         }
 }
-END_TEST
 
-START_TEST(association_truncates)
+TEST(association_truncates)
 {
     for (uint32_t c = 0; c < 256; c++)
         for (uint32_t a = 0; a < 256; a++) {
@@ -203,11 +194,10 @@ START_TEST(association_truncates)
         }
     }
 }
-END_TEST
 
 /* With halves, a product that is too large becomes the largest half, infinity counts as 65536, and zero_nonfinite sees
  * NaN. */
-START_TEST(association_of_halves)
+TEST(association_of_halves)
 {
     enum { PIXELS = 9, INF = 0x7C00, MAX = 0x7BFF };
     const uint16_t in[4] = {txm_float_to_half(3000.0f), INF, 0x7E01, txm_float_to_half(50.0f)};
@@ -232,10 +222,9 @@ START_TEST(association_of_halves)
         ck_assert(p[0] == 0 && p[3] == 0 && p[4] != 0);
     }
 }
-END_TEST
 
 /* Encoding does not clamp halves; storing does. */
-START_TEST(encoded_halves_overflow)
+TEST(encoded_halves_overflow)
 {
     enum { COUNT = 9 };
     for (size_t isa = 0; txm_ops_isa_name(isa); isa++) {
@@ -257,9 +246,8 @@ START_TEST(encoded_halves_overflow)
             ck_assert(out[4 * i] == 0x7C00 && out[4 * i + 1] < 0x7C00 && out[4 * i + 2] == 0);
     }
 }
-END_TEST
 
-START_TEST(bilinear_positions)
+TEST(bilinear_positions)
 {
     uint32_t a, b;
     float f;
@@ -273,10 +261,9 @@ START_TEST(bilinear_positions)
             ck_assert(a <= b && b < src && f >= 0.0f && f < 1.0f && b <= 2 * i + 2);
         }
 }
-END_TEST
 
 /* A variant overwrites the scalar table. No entry may be missing, and the table must be the one that was chosen. */
-START_TEST(every_back_end_fills_its_table)
+TEST(every_back_end_fills_its_table)
 {
     static const struct {
         const char *isa;
@@ -311,9 +298,8 @@ START_TEST(every_back_end_fills_its_table)
     scalar.box(1, row0, row1, out, 2);
     ck_assert(out[0] == 3.5f && out[1] == 5.5f);
 }
-END_TEST
 
-START_TEST(srgb_tables_are_the_curve)
+TEST(srgb_tables_are_the_curve)
 {
     const txm_tables *t = txm_tables_of_u8();
     ck_assert(t->u8_grey[0] <= 0.0f && t->u8_grey[255] >= 1.0f);
@@ -323,17 +309,9 @@ START_TEST(srgb_tables_are_the_curve)
     ck_assert_ptr_eq(txm_tables_of_u16(), t);
     ck_assert(fabsf(t->u16_grey[128 * 257] - t->u8_grey[128]) < 1e-6f);
 }
-END_TEST
 
 int main(void)
 {
     reference = txm_ops_isa("scalar");
-    Suite *suite = suite_create("device");
-    TCase *t = add_case(suite, "device");
-    tcase_add_loop_test(t, isa_equals_scalar, 0, sizeof isas / sizeof *isas);
-    add_tests(t, half_round_trips, powers_are_those_of_glibc, codes_round_half_up, curves_follow_the_standard,
-              table_encodes_exactly, near_curve_is_near, every_code_survives_the_curve, association_truncates,
-              association_of_halves, encoded_halves_overflow, srgb_tables_are_the_curve, bilinear_positions,
-              every_back_end_fills_its_table);
-    return run_suite(suite);
+    return run_tests();
 }

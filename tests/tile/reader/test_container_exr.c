@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The EXR half of the tx reader, part by part: headers and tiles of files that are composed byte by byte, and the
  * codecs that OpenEXRCore decodes. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -159,7 +158,7 @@ static file *one_tile(const char *letters, uint32_t type, uint8_t codec, int32_t
 
 /* ---- headers ----------------------------------------------------------------------------------------------------- */
 
-START_TEST(levels_and_channels_come_from_the_header)
+TEST(levels_and_channels_come_from_the_header)
 {
     bool is;
     file *f = new_file(2 | TILED);
@@ -184,9 +183,8 @@ START_TEST(levels_and_channels_come_from_the_header)
     ck_assert_uint_eq(txm_tx_exr_reader.image_end(&f->tx), f->bytes.size);
     free_file(f);
 }
-END_TEST
 
-START_TEST(attributes_become_text)
+TEST(attributes_become_text)
 {
     bool is;
     static const struct {
@@ -217,9 +215,8 @@ START_TEST(attributes_become_text)
         ck_assert_pstr_eq(txm_tx_metadata_of(&f->tx, cases[i].name), cases[i].text);
     free_file(f);
 }
-END_TEST
 
-START_TEST(kinds_of_file_that_are_no_tx_files)
+TEST(kinds_of_file_that_are_no_tx_files)
 {
     bool is = true;
     file *f = new_file(2 | TILED);
@@ -233,7 +230,6 @@ START_TEST(kinds_of_file_that_are_no_tx_files)
     opens(new_file(2 | TILED | 0x1000), TXM_STATUS_UNSUPPORTED, "a multi-part EXR");
     opens(new_file(2), TXM_STATUS_UNSUPPORTED, "a scan-line EXR");
 }
-END_TEST
 
 /* One attribute is wrong. The correct ones follow it, so the wrong one is found first. */
 static file *odd_attribute(const char *name, const char *type, const void *data, uint32_t bytes)
@@ -244,7 +240,7 @@ static file *odd_attribute(const char *name, const char *type, const void *data,
     return f;
 }
 
-START_TEST(odd_attributes_are_refused_with_the_reason)
+TEST(odd_attributes_are_refused_with_the_reason)
 {
     static const int32_t empty[4] = {3, 0, 2, 9}, huge[4] = {INT32_MIN, 0, INT32_MAX, 9};
     opens(odd_attribute("compression", "compression", "\12", 1), TXM_STATUS_UNSUPPORTED, "compression number 10");
@@ -266,9 +262,8 @@ START_TEST(odd_attributes_are_refused_with_the_reason)
     add(f, "", 1);
     opens(f, TXM_STATUS_TOO_LARGE, "4294967295x10 pixels");
 }
-END_TEST
 
-START_TEST(channels_must_be_alike_and_whole)
+TEST(channels_must_be_alike_and_whole)
 {
     static const struct {
         const char *letters;
@@ -287,9 +282,8 @@ START_TEST(channels_must_be_alike_and_whole)
     uint8_t two[37] = {'A', 0, HALF, [10] = 1, [14] = 1, [18] = 'B', [20] = FLOAT, [28] = 1, [32] = 1};
     opens(odd_attribute("channels", "chlist", two, sizeof two), TXM_STATUS_UNSUPPORTED, "differ in type");
 }
-END_TEST
 
-START_TEST(headers_that_end_too_early)
+TEST(headers_that_end_too_early)
 {
     file *f = new_file(2 | TILED);
     add_header(f, "Y", HALF, TXM_EXR_ZIP, 4, 4, 64);
@@ -317,10 +311,9 @@ START_TEST(headers_that_end_too_early)
         add_attribute(f, "n", "t", "", 0);
     opens(f, TXM_STATUS_CORRUPT, "more attributes than any file has");
 }
-END_TEST
 
 /* If tiles will not be read, only sizes and tile sizes count. */
-START_TEST(outlines_accept_what_blender_reads)
+TEST(outlines_accept_what_blender_reads)
 {
     bool is;
     file *f = new_file(2 | TILED | 0x1000);
@@ -334,7 +327,6 @@ START_TEST(outlines_accept_what_blender_reads)
     ck_assert(f->tx.info.width == 100 && f->tx.info.tile_h == 16 && f->tx.info.levels == txm_level_count(100, 50));
     free_file(f);
 }
-END_TEST
 
 static txm_status open_again(void *user)
 {
@@ -345,13 +337,12 @@ static txm_status open_again(void *user)
     return status;
 }
 
-START_TEST(metadata_may_find_no_memory)
+TEST(metadata_may_find_no_memory)
 {
     file *f = one_tile("Y", FLOAT, TXM_EXR_NONE, 4, 4, "", 0);
     refuse_each(open_again, f);
     free_file(f);
 }
-END_TEST
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
@@ -362,7 +353,7 @@ static txm_status find(file *f, uint32_t x, txm_span *span)
     return f->tx.ops->find(&f->tx, &tile, span, &f->err);
 }
 
-START_TEST(a_chunk_must_be_of_its_tile_and_in_the_file)
+TEST(a_chunk_must_be_of_its_tile_and_in_the_file)
 {
     txm_span span;
     file *f = one_tile("Y", FLOAT, TXM_EXR_NONE, 4, 4, "0123456789", 10);
@@ -383,9 +374,8 @@ START_TEST(a_chunk_must_be_of_its_tile_and_in_the_file)
     ck_assert_str_eq(f->err.message, "lies outside of the file");
     free_file(f);
 }
-END_TEST
 
-START_TEST(sizes_are_summed_and_the_end_is_found)
+TEST(sizes_are_summed_and_the_end_is_found)
 {
     file *f = one_tile("Y", FLOAT, TXM_EXR_NONE, 4, 4, "0123456789", 10);
     size_t end = f->bytes.size;
@@ -408,7 +398,6 @@ START_TEST(sizes_are_summed_and_the_end_is_found)
     txm_tx_close(&tx);
     free_image(&image);
 }
-END_TEST
 
 /* Decodes the only tile, of w x h px, and returns its pixels in scratch memory. */
 static const uint8_t *decode(file *f, txm_scratch *scratch, uint32_t w, uint32_t h, txm_status expected,
@@ -454,7 +443,7 @@ static size_t make_planes(uint8_t *planes, uint8_t *pixels, size_t sample)
     return W * H * 4 * sample;
 }
 
-START_TEST(planes_become_pixels)
+TEST(planes_become_pixels)
 {
     uint8_t planes[W * H * 16], pixels[W * H * 16];
     for (uint32_t type = HALF; type <= FLOAT; type++) {
@@ -466,9 +455,8 @@ START_TEST(planes_become_pixels)
     size_t bytes = make_planes(planes, pixels, 4) / 4;
     decodes(one_tile("Y", FLOAT, TXM_EXR_NONE, W, H, planes, (uint32_t)bytes), W, H, planes, bytes);
 }
-END_TEST
 
-START_TEST(runs_and_zlib_streams_are_expanded)
+TEST(runs_and_zlib_streams_are_expanded)
 {
     uint8_t planes[W * H * 16], pixels[W * H * 16], filtered[W * H * 16], packed[1024];
     uint32_t bytes = (uint32_t)make_planes(planes, pixels, 2);
@@ -490,15 +478,13 @@ START_TEST(runs_and_zlib_streams_are_expanded)
     decodes(one_tile("Y", HALF, TXM_EXR_RLE, 64, 1, rle, sizeof rle), 64, 1, nines, 128);
     fails_with(one_tile("Y", HALF, TXM_EXR_RLE, 64, 1, run, sizeof run), 64, 1, "rle data is damaged");
 }
-END_TEST
 
-START_TEST(chunks_of_a_wrong_size_are_damage)
+TEST(chunks_of_a_wrong_size_are_damage)
 {
     uint8_t planes[W * H * 16] = {0};
     fails_with(one_tile("ABGR", HALF, TXM_EXR_ZIP, W, H, planes, W * H * 8 + 1), W, H, "more than its pixels take");
     fails_with(one_tile("ABGR", HALF, TXM_EXR_NONE, W, H, planes, W * H * 8 - 1), W, H, "instead of");
 }
-END_TEST
 
 static txm_status decode_anew(void *user)
 {
@@ -516,7 +502,7 @@ static txm_status decode_anew(void *user)
     return status;
 }
 
-START_TEST(tiles_may_find_no_memory)
+TEST(tiles_may_find_no_memory)
 {
     uint8_t planes[W * H * 16], pixels[W * H * 16], filtered[W * H * 16], packed[1024];
     uLongf zipped = sizeof packed;
@@ -527,11 +513,10 @@ START_TEST(tiles_may_find_no_memory)
     refuse_each(decode_anew, f);
     free_file(f);
 }
-END_TEST
 
 /* ---- OpenEXRCore ------------------------------------------------------------------------------------------------- */
 
-START_TEST(the_library_is_loaded_once_and_whole)
+TEST(the_library_is_loaded_once_and_whole)
 {
     const txm_openexr_core *exr = txm_openexr_core_load();
     ck_assert_ptr_nonnull(exr);
@@ -540,7 +525,6 @@ START_TEST(the_library_is_loaded_once_and_whole)
     TXM_OPENEXR_FUNCTIONS(IS_THERE)
 #undef IS_THERE
 }
-END_TEST
 
 /* Returns the first tile of level `level` of an open file. */
 static txm_status decode_corner(txm_tx *tx, uint32_t level, txm_scratch *scratch, txm_pixels *out, txm_error *err)
@@ -553,7 +537,7 @@ static txm_status decode_corner(txm_tx *tx, uint32_t level, txm_scratch *scratch
     return status == TXM_OK ? tx->ops->decode(tx, &tile, &span, scratch, out, err) : status;
 }
 
-START_TEST(rarer_codecs_are_its_own)
+TEST(rarer_codecs_are_its_own)
 {
     made_image image = make_image(64, 64, 4, TXM_TYPE_HALF, 64, (txm_compression){TXM_CODEC_ZIP, 1}, MADE_SMOOTH);
     const char *path = temp_file("piz.exr");
@@ -576,10 +560,9 @@ START_TEST(rarer_codecs_are_its_own)
     txm_tx_close(&tx);
     free_image(&image);
 }
-END_TEST
 
 /* Any chunk is decoded or refused, and the same scratch memory serves for the next tile. */
-START_TEST(damage_in_rarer_codecs_is_refused)
+TEST(damage_in_rarer_codecs_is_refused)
 {
     made_image image = make_image(64, 64, 4, TXM_TYPE_HALF, 64, (txm_compression){TXM_CODEC_ZIP, 1}, MADE_SMOOTH);
     const char *path = temp_file("damaged.exr");
@@ -611,21 +594,4 @@ START_TEST(damage_in_rarer_codecs_is_refused)
     ck_assert_int_gt(refused, 0);
     free(good);
     free_image(&image);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("tx files of EXR, part by part");
-    temp_file("");
-    add_tests(add_case(suite, "headers"), levels_and_channels_come_from_the_header, attributes_become_text,
-              kinds_of_file_that_are_no_tx_files, odd_attributes_are_refused_with_the_reason,
-              channels_must_be_alike_and_whole, headers_that_end_too_early, outlines_accept_what_blender_reads,
-              metadata_may_find_no_memory);
-    add_tests(add_case(suite, "tiles"), a_chunk_must_be_of_its_tile_and_in_the_file,
-              sizes_are_summed_and_the_end_is_found, planes_become_pixels, runs_and_zlib_streams_are_expanded,
-              chunks_of_a_wrong_size_are_damage, tiles_may_find_no_memory);
-    add_tests(add_case(suite, "OpenEXRCore"), the_library_is_loaded_once_and_whole, rarer_codecs_are_its_own,
-              damage_in_rarer_codecs_is_refused);
-    return run_suite(suite);
 }

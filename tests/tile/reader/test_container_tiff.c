@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The TIFF half of the tx reader, part by part, with files that are composed byte by byte: directories, levels,
  * tiles. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -144,7 +143,7 @@ static txm_tiff_directory only(file *f, uint16_t tag, uint16_t type, uint64_t co
 
 /* ---- directories ------------------------------------------------------------------------------------------------- */
 
-START_TEST(headers_of_either_kind_and_order)
+TESTS(headers_of_either_kind_and_order, 4)
 {
     file *f = new_file(_i & 1, _i & 2);
     uint64_t first;
@@ -165,9 +164,8 @@ START_TEST(headers_of_either_kind_and_order)
     ck_assert(!txm_tiff_header(&f->tiff, &first));
     free_file(f);
 }
-END_TEST
 
-START_TEST(directories_lie_inside_of_the_file)
+TESTS(directories_lie_inside_of_the_file, 4)
 {
     file *f = new_file(_i & 1, _i & 2);
     txm_tiff_directory dir;
@@ -190,9 +188,8 @@ START_TEST(directories_lie_inside_of_the_file)
     ck_assert_msg(strstr(f->err.message, "made.tx: damaged TIFF:") != NULL, "%s", f->err.message);
     free_file(f);
 }
-END_TEST
 
-START_TEST(fields_hold_short_values_and_point_to_long_ones)
+TESTS(fields_hold_short_values_and_point_to_long_ones, 4)
 {
     file *f = new_file(_i & 1, _i & 2);
     txm_tiff_field field;
@@ -215,9 +212,8 @@ START_TEST(fields_hold_short_values_and_point_to_long_ones)
     ck_assert(!txm_tiff_field_at(&f->tiff, &dir, 3, &field) && field.tag == 4);
     free_file(f);
 }
-END_TEST
 
-START_TEST(tags_without_values_are_damage)
+TEST(tags_without_values_are_damage)
 {
     file *f = new_file(false, false);
     txm_tiff_directory dir = only(f, TXM_TAG_WIDTH, LONG, 0, 0, 4);
@@ -232,7 +228,6 @@ START_TEST(tags_without_values_are_damage)
     ck_assert_int_eq(txm_tiff_find(&f->tiff, &dir, TXM_TAG_WIDTH, &field, &found), TXM_STATUS_CORRUPT);
     free_file(f);
 }
-END_TEST
 
 /* Reads the number of the only field of a file. */
 static txm_status number_of(bool big, uint16_t type, uint64_t count, uint64_t value, unsigned bytes, uint32_t *out)
@@ -244,7 +239,7 @@ static txm_status number_of(bool big, uint16_t type, uint64_t count, uint64_t va
     return status;
 }
 
-START_TEST(numbers_are_integers_alike_in_all_channels)
+TEST(numbers_are_integers_alike_in_all_channels)
 {
     uint32_t n;
     file *f = new_file(false, false);
@@ -260,7 +255,6 @@ START_TEST(numbers_are_integers_alike_in_all_channels)
     ck_assert_int_eq(number_of(false, FLOAT, 1, 0, 4, &n), TXM_STATUS_CORRUPT);
     ck_assert_uint_eq(n, 5);
 }
-END_TEST
 
 /* Returns the metadata `name` after a field was kept, or "" if there is none. */
 static const char *kept(file *f, const txm_tiff_directory *dir, const char *name)
@@ -271,7 +265,7 @@ static const char *kept(file *f, const txm_tiff_directory *dir, const char *name
     return value ? value : "";
 }
 
-START_TEST(fields_become_text)
+TEST(fields_become_text)
 {
     static const struct {
         uint16_t tag, type;
@@ -302,7 +296,6 @@ START_TEST(fields_become_text)
         free_file(f);
     }
 }
-END_TEST
 
 /* ---- where the image ends ---------------------------------------------------------------------------------------- */
 
@@ -316,7 +309,7 @@ static size_t directory_with_tile(file *f, size_t pointer, uint64_t at, uint64_t
     return end_directory(f);
 }
 
-START_TEST(the_image_ends_with_the_furthest_thing)
+TESTS(the_image_ends_with_the_furthest_thing, 4)
 {
     file *f = new_file(_i & 1, _i & 2);
     uint64_t tile = f->size;
@@ -345,9 +338,8 @@ START_TEST(the_image_ends_with_the_furthest_thing)
     ck_assert_uint_eq(txm_tiff_image_end(&f->tx), far + 20);
     free_file(f);
 }
-END_TEST
 
-START_TEST(values_beyond_the_end_are_lost)
+TEST(values_beyond_the_end_are_lost)
 {
     file *f = new_file(false, false);
     only(f, 305, ASCII, 20, 4, 4);
@@ -358,7 +350,6 @@ START_TEST(values_beyond_the_end_are_lost)
     ck_assert(!txm_tiff_has_lost_values(&f->tx));
     free_file(f);
 }
-END_TEST
 
 /* ---- levels ------------------------------------------------------------------------------------------------------ */
 
@@ -450,7 +441,7 @@ static txm_status open_shape(const shape *s, bool outline, char message[TXM_MESS
     return status;
 }
 
-START_TEST(a_chain_of_halves_is_levels)
+TESTS(a_chain_of_halves_is_levels, 4)
 {
     bool is;
     file *f = new_file(_i & 1, _i & 2);
@@ -471,10 +462,9 @@ START_TEST(a_chain_of_halves_is_levels)
     ck_assert_uint_eq(f->tx.levels[1].first_tile, 9);
     free_file(f);
 }
-END_TEST
 
 /* There are no more levels than sizes down to a single pixel. */
-START_TEST(a_chain_that_leads_back_ends)
+TEST(a_chain_that_leads_back_ends)
 {
     bool is;
     file *f = new_file(false, false);
@@ -487,9 +477,8 @@ START_TEST(a_chain_that_leads_back_ends)
     ck_assert_uint_eq(f->tx.info.levels, 1);
     free_file(f);
 }
-END_TEST
 
-START_TEST(what_is_no_tx_file_is_refused_with_the_reason)
+TEST(what_is_no_tx_file_is_refused_with_the_reason)
 {
     static const struct {
         size_t member;
@@ -527,9 +516,8 @@ START_TEST(what_is_no_tx_file_is_refused_with_the_reason)
         ck_assert_msg(strstr(message, cases[i].why) && strstr(message, "made.tx"), "case %zu: %s", i, message);
     }
 }
-END_TEST
 
-START_TEST(planes_and_predictors_are_checked_where_they_matter)
+TEST(planes_and_predictors_are_checked_where_they_matter)
 {
     char message[TXM_MESSAGE_BYTES];
     shape s = grey8;
@@ -553,9 +541,8 @@ START_TEST(planes_and_predictors_are_checked_where_they_matter)
     s.predictor = 2;
     ck_assert_int_eq(open_shape(&s, false, message), TXM_STATUS_UNSUPPORTED); /* libtiff has none for such samples */
 }
-END_TEST
 
-START_TEST(another_format_is_no_failure)
+TEST(another_format_is_no_failure)
 {
     bool is = true;
     file *f = new_file(false, false);
@@ -564,7 +551,6 @@ START_TEST(another_format_is_no_failure)
     ck_assert(!is);
     free_file(f);
 }
-END_TEST
 
 static txm_status open_again(void *user)
 {
@@ -574,7 +560,7 @@ static txm_status open_again(void *user)
     return status;
 }
 
-START_TEST(metadata_may_find_no_memory)
+TEST(metadata_may_find_no_memory)
 {
     file *f = new_file(false, false);
     for (int i = 0; i < 100; i++)
@@ -583,7 +569,6 @@ START_TEST(metadata_may_find_no_memory)
     refuse_each(open_again, f);
     free_file(f);
 }
-END_TEST
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
@@ -642,7 +627,7 @@ static void is_damaged(file *f)
 
 static const uint8_t ramp[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
-START_TEST(every_codec_gives_the_same_pixels)
+TEST(every_codec_gives_the_same_pixels)
 {
     static const uint8_t differences[16] = {1, 1, 1, 1, 5, 1, 1, 1, 9, 1, 1, 1, 13, 1, 1, 1};
     /* 15 and the bytes uncompressed; a clear code, nine-bit codes for the bytes, and an end code. */
@@ -670,9 +655,8 @@ START_TEST(every_codec_gives_the_same_pixels)
     is_damaged(one_tile(false, 8, 1, TXM_TIFF_ZSTD, 1, zstd, zstd_bytes - 1));
     is_damaged(one_tile(false, 16, 1, TXM_TIFF_ZSTD, 1, zstd, zstd_bytes)); /* half of what is needed */
 }
-END_TEST
 
-START_TEST(the_other_byte_order_is_swapped_before_differences_are_summed)
+TEST(the_other_byte_order_is_swapped_before_differences_are_summed)
 {
     uint16_t native[16], stored[16];
     uint8_t zipped[64];
@@ -684,10 +668,9 @@ START_TEST(the_other_byte_order_is_swapped_before_differences_are_summed)
     ck_assert_int_eq(compress(zipped, &bytes, (const Bytef *)stored, sizeof stored), Z_OK);
     decodes(one_tile(true, 16, 1, TXM_TIFF_ZIP, 2, zipped, bytes), native, sizeof native);
 }
-END_TEST
 
 /* Packed samples, highest bit first, and what Blender's OpenImageIO makes of them. */
-START_TEST(samples_of_odd_bits_are_widened)
+TESTS(samples_of_odd_bits_are_widened, 7)
 {
     static const struct {
         uint16_t bits;
@@ -710,9 +693,8 @@ START_TEST(samples_of_odd_bits_are_widened)
     decodes(one_tile(false, (uint16_t)bits, 1, TXM_TIFF_NONE, 2, stored, 4 * row), expected, 16 * bytes);
     is_damaged(one_tile(false, (uint16_t)bits, 1, TXM_TIFF_NONE, 1, stored, 4 * row - 1));
 }
-END_TEST
 
-START_TEST(floats_are_summed_byte_by_byte_in_either_order)
+TESTS(floats_are_summed_byte_by_byte_in_either_order, 2)
 {
     /* Rows are constant. Each plane of bytes, the highest ones first, holds one value; differences are 0 after the
      * first byte of a plane. 1.5f is 3F C0 00 00. */
@@ -729,9 +711,8 @@ START_TEST(floats_are_summed_byte_by_byte_in_either_order)
     ck_assert_int_eq(compress(zipped, &bytes, stored, sizeof stored), Z_OK);
     decodes(one_tile(_i, 32, 3, TXM_TIFF_ZIP, 3, zipped, bytes), expected, sizeof expected);
 }
-END_TEST
 
-START_TEST(a_tile_of_a_file_that_became_shorter_is_not_read)
+TEST(a_tile_of_a_file_that_became_shorter_is_not_read)
 {
     const txm_tile_id tile = {.w = 4, .h = 4};
     txm_span span;
@@ -743,7 +724,6 @@ START_TEST(a_tile_of_a_file_that_became_shorter_is_not_read)
     ck_assert_int_eq(f->tx.ops->find(&f->tx, &tile, &span, &f->err), TXM_STATUS_CORRUPT);
     free_file(f);
 }
-END_TEST
 
 static txm_status decode_anew(void *user)
 {
@@ -761,7 +741,7 @@ static txm_status decode_anew(void *user)
     return status;
 }
 
-START_TEST(tiles_may_find_no_memory)
+TEST(tiles_may_find_no_memory)
 {
     static const Bytef data[64] = "0123456789abcdef0123456789abcdef0123456789abcdef";
     uint8_t zipped[64], zstd[64];
@@ -774,9 +754,8 @@ START_TEST(tiles_may_find_no_memory)
     refuse_each(decode_anew, f);
     free_file(f);
 }
-END_TEST
 
-START_TEST(codecs_have_names)
+TEST(codecs_have_names)
 {
     ck_assert_str_eq(txm_tiff_codec_name(TXM_TIFF_NONE), "none");
     ck_assert_str_eq(txm_tiff_codec_name(TXM_TIFF_LZW), "lzw");
@@ -785,28 +764,4 @@ START_TEST(codecs_have_names)
     ck_assert_str_eq(txm_tiff_codec_name(TXM_TIFF_PACKBITS), "packbits");
     ck_assert_str_eq(txm_tiff_codec_name(TXM_TIFF_ZSTD), "zstd");
     ck_assert_ptr_null(txm_tiff_codec_name(7));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("tx files of TIFF, part by part");
-    TCase *directories = add_case(suite, "directories"), *levels = add_case(suite, "levels"),
-          *tiles = add_case(suite, "tiles");
-    tcase_add_loop_test(directories, headers_of_either_kind_and_order, 0, 4);
-    tcase_add_loop_test(directories, directories_lie_inside_of_the_file, 0, 4);
-    tcase_add_loop_test(directories, fields_hold_short_values_and_point_to_long_ones, 0, 4);
-    add_tests(directories, tags_without_values_are_damage, numbers_are_integers_alike_in_all_channels,
-              fields_become_text);
-    tcase_add_loop_test(directories, the_image_ends_with_the_furthest_thing, 0, 4);
-    add_tests(directories, values_beyond_the_end_are_lost);
-    tcase_add_loop_test(levels, a_chain_of_halves_is_levels, 0, 4);
-    add_tests(levels, a_chain_that_leads_back_ends, what_is_no_tx_file_is_refused_with_the_reason,
-              planes_and_predictors_are_checked_where_they_matter, another_format_is_no_failure,
-              metadata_may_find_no_memory);
-    add_tests(tiles, every_codec_gives_the_same_pixels, the_other_byte_order_is_swapped_before_differences_are_summed);
-    tcase_add_loop_test(tiles, samples_of_odd_bits_are_widened, 0, 7);
-    tcase_add_loop_test(tiles, floats_are_summed_byte_by_byte_in_either_order, 0, 2);
-    add_tests(tiles, a_tile_of_a_file_that_became_shorter_is_not_read, tiles_may_find_no_memory, codecs_have_names);
-    return run_suite(suite);
 }

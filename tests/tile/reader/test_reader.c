@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Opening tx files and decoding plain tiles: every codec, type and layout of other programs. */
-#include <check.h>
 #include <openexr.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +67,7 @@ static void round_trip_tiff(uint32_t w, uint32_t h, uint32_t channels, txm_type 
 static const uint16_t tiff_codecs[] = {COMPRESSION_NONE,    COMPRESSION_LZW,      COMPRESSION_ADOBE_DEFLATE,
                                        COMPRESSION_DEFLATE, COMPRESSION_PACKBITS, COMPRESSION_ZSTD};
 
-START_TEST(tiff_codecs_types_and_channels)
+TESTS(tiff_codecs_types_and_channels, 6)
 {
     uint16_t codec = tiff_codecs[_i];
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
@@ -84,9 +83,8 @@ START_TEST(tiff_codecs_types_and_channels)
                 round_trip_tiff(97, 45, channels, (txm_type)type, 32, how, predictor & 1 ? MADE_NOISE : MADE_SMOOTH);
             }
 }
-END_TEST
 
-START_TEST(tiff_both_byte_orders_classic_and_big)
+TEST(tiff_both_byte_orders_classic_and_big)
 {
     for (int order = 0; order < 4; order++) {
         foreign_tiff how = {COMPRESSION_ADOBE_DEFLATE, 2, order & 1, order & 2};
@@ -94,16 +92,14 @@ START_TEST(tiff_both_byte_orders_classic_and_big)
         round_trip_tiff(1, 1, 1, TXM_TYPE_U8, 16, how, MADE_SMOOTH);
     }
 }
-END_TEST
 
-START_TEST(tiff_tile_sizes)
+TEST(tiff_tile_sizes)
 {
     foreign_tiff how = {COMPRESSION_LZW, 2, false, false};
     for (uint32_t tile = 16; tile <= 1024; tile *= 2)
         round_trip_tiff(700, 300, 3, TXM_TYPE_U8, tile, how, MADE_SMOOTH);
     round_trip_tiff(700, 300, 1, TXM_TYPE_U8, 256, how, MADE_CONSTANT); /* long strings of the LZW table */
 }
-END_TEST
 
 enum { ZIPS = 2, ZIP = 3 };
 static const struct {
@@ -130,7 +126,7 @@ static void round_trip_exr(uint32_t w, uint32_t h, uint32_t channels, txm_type t
     free_image(&m);
 }
 
-START_TEST(exr_codecs_types_and_channels)
+TESTS(exr_codecs_types_and_channels, 5)
 {
     for (int type = TXM_TYPE_HALF; type <= TXM_TYPE_FLOAT; type++)
         for (uint32_t channels = 1; channels <= 4; channels++)
@@ -140,18 +136,16 @@ START_TEST(exr_codecs_types_and_channels)
                 if (content != MADE_NOISE || (_i != ZIPS && _i != ZIP))
                     round_trip_exr(99, 45, channels, (txm_type)type, 32, _i, (made_content)content);
 }
-END_TEST
 
-START_TEST(exr_tile_sizes)
+TESTS(exr_tile_sizes, 5)
 {
     for (uint32_t tile = 8; tile <= 1024; tile *= 2)
         round_trip_exr(150, 100, 4, TXM_TYPE_HALF, tile, _i, MADE_SMOOTH);
     round_trip_exr(1, 1, 1, TXM_TYPE_FLOAT, 64, _i, MADE_SMOOTH);
     round_trip_exr(500, 3, 3, TXM_TYPE_HALF, 64, _i, MADE_SMOOTH);
 }
-END_TEST
 
-START_TEST(own_files)
+TEST(own_files)
 {
     static const txm_codec codecs[] = {TXM_CODEC_ZIP, TXM_CODEC_ZSTD, TXM_CODEC_NONE};
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
@@ -184,9 +178,8 @@ START_TEST(own_files)
             free_image(&m);
         }
 }
-END_TEST
 
-START_TEST(metadata_entries)
+TEST(metadata_entries)
 {
     made_image m = make_image(40, 20, 3, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("a.tx"), *name, *value;
@@ -207,7 +200,6 @@ START_TEST(metadata_entries)
     txm_tx_close(&tx); /* harmless */
     free_image(&m);
 }
-END_TEST
 
 static void refuses(const char *path, txm_status status, const char *words)
 {
@@ -219,7 +211,7 @@ static void refuses(const char *path, txm_status status, const char *words)
     ck_assert_msg(strstr(err.message, path) != NULL, "%s", err.message);
 }
 
-START_TEST(what_is_no_tx_file)
+TEST(what_is_no_tx_file)
 {
     refuses("/nonexistent.tx", TXM_STATUS_NOT_FOUND, "cannot open");
     refuses("/tmp", TXM_STATUS_NOT_A_FILE, "regular");
@@ -231,7 +223,6 @@ START_TEST(what_is_no_tx_file)
     mkfifo(temp_file("pipe"), 0600);
     refuses(temp_file("pipe"), TXM_STATUS_NOT_A_FILE, "regular");
 }
-END_TEST
 
 /* A file that is cut off at any place must not open as valid, and must not crash the reader. */
 static void cut_everywhere(const char *path)
@@ -260,7 +251,7 @@ static void cut_everywhere(const char *path)
     free(tile);
 }
 
-START_TEST(truncated_files)
+TEST(truncated_files)
 {
     made_image m = make_image(150, 90, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     write_foreign_tiff(temp_file("t.tx"), &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
@@ -271,9 +262,8 @@ START_TEST(truncated_files)
     cut_everywhere(temp_file("t.tx"));
     free_image(&m);
 }
-END_TEST
 
-START_TEST(flipped_bytes_in_tiles_are_found)
+TEST(flipped_bytes_in_tiles_are_found)
 {
     made_image m = make_image(150, 90, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("f.tx");
@@ -297,9 +287,8 @@ START_TEST(flipped_bytes_in_tiles_are_found)
     free(data);
     free_image(&m);
 }
-END_TEST
 
-START_TEST(a_file_that_shrinks_while_open)
+TEST(a_file_that_shrinks_while_open)
 {
     made_image m = make_image(300, 300, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     const char *path = temp_file("s.tx");
@@ -318,7 +307,6 @@ START_TEST(a_file_that_shrinks_while_open)
     txm_tx_close(&tx);
     free_image(&m);
 }
-END_TEST
 
 /* ---- what Cycles accepts ---- */
 
@@ -330,7 +318,7 @@ static int accepts(const char *path, char *reason, size_t bytes)
     return answer;
 }
 
-START_TEST(cycles_wants_levels)
+TEST(cycles_wants_levels)
 {
     char reason[200];
     const char *path = temp_file("l.tx");
@@ -355,9 +343,8 @@ START_TEST(cycles_wants_levels)
     ck_assert_int_eq(accepts(path, NULL, 0), 0);
     free_image(&m);
 }
-END_TEST
 
-START_TEST(cycles_refuses_newer_writers)
+TEST(cycles_refuses_newer_writers)
 {
     char reason[200];
     const char *path = temp_file("n.tx");
@@ -376,9 +363,8 @@ START_TEST(cycles_refuses_newer_writers)
     }
     free_image(&m);
 }
-END_TEST
 
-START_TEST(cycles_sees_no_levels_without_texture_format)
+TEST(cycles_sees_no_levels_without_texture_format)
 {
     char reason[200];
     const char *path = temp_file("x.tx");
@@ -391,20 +377,4 @@ START_TEST(cycles_sees_no_levels_without_texture_format)
     ck_assert_int_eq(accepts(path, reason, sizeof reason), 0);
     ck_assert_ptr_nonnull(strstr(reason, "33302"));
     free_image(&m);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("reader");
-    TCase *tc = add_case(suite, "reader");
-    temp_file(""); /* the folder belongs to this process and not to a test's */
-    tcase_add_loop_test(tc, tiff_codecs_types_and_channels, 0, 6);
-    add_tests(tc, tiff_both_byte_orders_classic_and_big, tiff_tile_sizes);
-    tcase_add_loop_test(tc, exr_codecs_types_and_channels, 0, 5);
-    tcase_add_loop_test(tc, exr_tile_sizes, 0, 5);
-    add_tests(tc, own_files, metadata_entries, what_is_no_tx_file, truncated_files, flipped_bytes_in_tiles_are_found,
-              a_file_that_shrinks_while_open, cycles_wants_levels, cycles_refuses_newer_writers,
-              cycles_sees_no_levels_without_texture_format);
-    return run_suite(suite);
 }

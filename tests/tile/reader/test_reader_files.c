@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The reader on real files: those of testdata/tx (made by other programs, damaged, unsupported), and the golden ones,
  * which Blender's own writer made. The pixels of every level have the recorded SHA-256. */
-#include <check.h>
 #include <dirent.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -78,18 +77,16 @@ static unsigned compare_levels(const char *table, const char *folder)
     return seen;
 }
 
-START_TEST(levels_of_test_files)
+TEST(levels_of_test_files)
 {
     /* The values were recorded with OpenImageIO, which uses libtiff's and OpenEXR's decoders. */
     ck_assert_uint_gt(compare_levels("testdata/tx/levels.tsv", testdata), 100);
 }
-END_TEST
 
-START_TEST(levels_of_golden_files)
+TESTS(levels_of_golden_files, golden != NULL)
 {
     ck_assert_uint_gt(compare_levels("testdata/golden/levels.tsv", golden), 500);
 }
-END_TEST
 
 typedef void (*file_fn)(const char *path);
 
@@ -158,15 +155,14 @@ static void is_unsupported(const char *path)
     ck_assert_msg(strstr(err.message, path) != NULL, "%s does not name the file", err.message);
 }
 
-START_TEST(good_bad_and_unsupported_files)
+TEST(good_bad_and_unsupported_files)
 {
     ck_assert_uint_ge(each_file("good-", is_good), 17);
     ck_assert_uint_ge(each_file("bad-", is_bad), 19);
     ck_assert_uint_ge(each_file("unsupported-", is_unsupported), 9);
 }
-END_TEST
 
-START_TEST(sections_that_txmill_made_are_valid)
+TEST(sections_that_txmill_made_are_valid)
 {
     static const char *const names[] = {"testdata/tx/good-txmill-rgba8-zip-borders-16.tx",
                                         "testdata/tx/good-txmill-gray8-zstd-borders-32.tx",
@@ -185,9 +181,8 @@ START_TEST(sections_that_txmill_made_are_valid)
         txm_tx_close(&tx);
     }
 }
-END_TEST
 
-START_TEST(every_file_is_accepted)
+TESTS(every_file_is_accepted, golden != NULL)
 {
     char path[2048], reason[256];
     DIR *dir = opendir(golden);
@@ -211,18 +206,11 @@ START_TEST(every_file_is_accepted)
     closedir(dir);
     ck_assert_uint_ge(seen, 95);
 }
-END_TEST
 
 int main(void)
 {
     golden = getenv("TXM_GOLDEN_TX");
-    Suite *suite = suite_create("reader_files");
-    TCase *tc = add_case(suite, "reader_files");
-    add_tests(tc, levels_of_test_files, good_bad_and_unsupported_files, sections_that_txmill_made_are_valid);
-    if (golden) {
-        add_tests(tc, levels_of_golden_files, every_file_is_accepted);
-    } else {
+    if (!golden)
         puts("skip reader_golden (TXM_GOLDEN_TX does not name a folder of golden tx files)");
-    }
-    return run_suite(suite);
+    return run_tests();
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Padded tiles from the section equal gathered ones and the definition, for every extension, padding, level, size,
  * type and tile. */
-#include <check.h>
 #include <openexr.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -104,22 +103,20 @@ static bool takes(uint32_t n)
     return thorough() || n % 4 == 0;
 }
 
-START_TEST(all_sizes_u8)
+TESTS(all_sizes_u8, SIZES)
 {
     for (uint32_t tile = 16, n = (uint32_t)_i; tile <= 256; tile *= 2)
         if (takes(n++))
             every_tile(sizes[_i][0], sizes[_i][1], TXM_TYPE_U8, tile == 32 ? 1 : tile == 128 ? 3 : 4, tile);
 }
-END_TEST
 
-START_TEST(all_sizes_half)
+TESTS(all_sizes_half, SIZES)
 {
     for (uint32_t tile = 16; tile <= 256; tile *= 4)
         every_tile(sizes[_i][0], sizes[_i][1], TXM_TYPE_HALF, tile == 64 ? 1 : 4, tile);
 }
-END_TEST
 
-START_TEST(all_types_and_channels)
+TESTS(all_types_and_channels, 6)
 {
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
         for (uint32_t channels = 1; channels <= 4; channels++) {
@@ -129,10 +126,9 @@ START_TEST(all_types_and_channels)
             every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 64);
         }
 }
-END_TEST
 
 /* Noise and constant content take other paths through the border codec than slopes do. */
-START_TEST(borders_of_noise_and_of_one_colour)
+TEST(borders_of_noise_and_of_one_colour)
 {
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
         for (int content = MADE_NOISE; content <= MADE_CONSTANT; content++) {
@@ -147,9 +143,8 @@ START_TEST(borders_of_noise_and_of_one_colour)
             free_image(&m);
         }
 }
-END_TEST
 
-START_TEST(nonsense_is_refused)
+TEST(nonsense_is_refused)
 {
     made_image m = make_image(20, 20, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_SMOOTH);
     txm_tx *tx = open_tx(write_tx(&m, COMPRESSION_ADOBE_DEFLATE));
@@ -168,7 +163,6 @@ START_TEST(nonsense_is_refused)
     txm_tx_close(&tx);
     free_image(&m);
 }
-END_TEST
 
 /* ---- many readers at once ---- */
 
@@ -200,7 +194,7 @@ static void *read_all(void *arg)
     return NULL;
 }
 
-START_TEST(concurrent_readers_see_the_same)
+TESTS(concurrent_readers_see_the_same, 2)
 {
     made_image m = make_image(200, 130, 4, TXM_TYPE_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("p.tx");
@@ -221,18 +215,4 @@ START_TEST(concurrent_readers_see_the_same)
     }
     txm_tx_close(&tx);
     free_image(&m);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("reader_padded");
-    TCase *tc = add_case(suite, "reader_padded");
-    temp_file(""); /* the folder belongs to this process and not to a test's */
-    tcase_add_loop_test(tc, all_sizes_u8, 0, SIZES);
-    tcase_add_loop_test(tc, all_sizes_half, 0, SIZES);
-    tcase_add_loop_test(tc, all_types_and_channels, 0, 6);
-    add_tests(tc, borders_of_noise_and_of_one_colour, nonsense_is_refused);
-    tcase_add_loop_test(tc, concurrent_readers_see_the_same, 0, 2);
-    return run_suite(suite);
 }

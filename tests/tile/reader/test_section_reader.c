@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sections that must not be used: stale, cut short, damaged, of a later version. Each is reported, and padded tiles
  * are still correct. */
-#include <check.h>
 #include <openexr.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +19,17 @@ static char path[512];
 static uint8_t *file;
 static size_t file_bytes, image_bytes;
 
+static void unmake(void)
+{
+    free(file);
+    file = NULL;
+    free_image(&image);
+}
+
 /* Writes a TIFF or EXR with a section and keeps its bytes in memory, too. */
 static void make(bool exr)
 {
+    unmake();
     image = make_image(100, 70, 4, exr ? TXM_TYPE_HALF : TXM_TYPE_U8, 32, (txm_compression){0}, MADE_SMOOTH);
     snprintf(path, sizeof path, "%s", temp_file("s.tx"));
     if (exr)
@@ -34,21 +41,11 @@ static void make(bool exr)
     file = load_file(path, &file_bytes);
 }
 
-static void unmake(void)
-{
-    free(file);
-    free_image(&image);
-}
-
 static void make_tiff(void)
 {
     make(false);
 }
-
-static void make_exr(void)
-{
-    make(true);
-}
+FIXTURE(make_tiff, unmake)
 
 /* Returns whether all padded tiles of the file are right. */
 static bool tiles_are_right(txm_tx *tx)
@@ -100,8 +97,9 @@ static void expect(const uint8_t *data, size_t bytes, txm_section_state want)
     ck_assert(right);
 }
 
-START_TEST(valid)
+TESTS(valid, 2)
 {
+    make(_i);
     expect(file, file_bytes, TXM_SECTION_STATE_VALID);
     txm_tx *tx = open_tx(path);
     ck_assert_uint_eq(txm_tx_info_of(tx)->image_bytes, image_bytes);
@@ -110,10 +108,10 @@ START_TEST(valid)
     ck_assert_int_eq(txm_tx_check_border(tx, 0, 4, 0, NULL), TXM_STATUS_USAGE);
     txm_tx_close(&tx);
 }
-END_TEST
 
-START_TEST(cut_anywhere)
+TESTS(cut_anywhere, 2)
 {
+    make(_i);
     bool right;
     for (size_t keep = image_bytes; keep < file_bytes; keep += keep < image_bytes + 40 ? 1 : 13 * case_part()) {
         txm_section_state state = state_of(file, keep, &right);
@@ -123,12 +121,12 @@ START_TEST(cut_anywhere)
     }
     expect(file, file_bytes - 1, TXM_SECTION_STATE_DAMAGED);
 }
-END_TEST
 
 /* Every byte of index and footer is changed, and many of the payloads; one bit of each, unless thorough. A changed
  * payload is noticed when its border is read: the section stays valid, and that border is gathered. */
-START_TEST(flipped_anywhere)
+TESTS(flipped_anywhere, 2)
 {
+    make(_i);
     txm_section_footer footer = {0};
     bool right;
     ck_assert(txm_section_footer_parse(file + file_bytes - TXM_SECTION_FOOTER_BYTES, &footer));
@@ -149,9 +147,8 @@ START_TEST(flipped_anywhere)
         }
     }
 }
-END_TEST
 
-START_TEST(damaged_borders_are_named)
+TEST(damaged_borders_are_named)
 {
     txm_section_footer footer = {0};
     unsigned damaged = 0;
@@ -173,7 +170,6 @@ START_TEST(damaged_borders_are_named)
     ck_assert_uint_eq(damaged, 1);
     txm_tx_close(&tx);
 }
-END_TEST
 
 /* Writes a changed footer with a correct checksum. */
 static void set_footer(const txm_section_footer *footer)
@@ -185,17 +181,17 @@ static void set_footer(const txm_section_footer *footer)
     txm_section_footer_pack(&f, at);
 }
 
-START_TEST(newer_version)
+TESTS(newer_version, 2)
 {
+    make(_i);
     txm_section_footer footer = {0};
     txm_section_footer_parse(file + file_bytes - TXM_SECTION_FOOTER_BYTES, &footer);
     footer.version = 2;
     set_footer(&footer);
     expect(file, file_bytes, TXM_SECTION_STATE_NEWER);
 }
-END_TEST
 
-START_TEST(lies_in_the_footer)
+TEST(lies_in_the_footer)
 {
     txm_section_footer sound;
     txm_section_footer_parse(file + file_bytes - TXM_SECTION_FOOTER_BYTES, &sound);
@@ -216,10 +212,9 @@ START_TEST(lies_in_the_footer)
         ck_assert(right);
     }
 }
-END_TEST
 
 /* Another program edits the image part in place, or appends to the file. */
-START_TEST(edited_image)
+TEST(edited_image)
 {
     TIFF *tif = TIFFOpen(path, "r+");
     TIFFSetField(tif, TIFFTAG_SOFTWARE, "b test"); /* the length is the same, so it is written in place */
@@ -238,19 +233,18 @@ START_TEST(edited_image)
     *software = 'x';
     expect(file, file_bytes, TXM_SECTION_STATE_STALE);
 }
-END_TEST
 
-START_TEST(edited_exr)
+TEST(edited_exr)
 {
+    make(true);
     uint8_t *software = memmem(file, image_bytes, "a test", 6);
     ck_assert_ptr_nonnull(software);
     *software = 'x';
     expect(file, file_bytes, TXM_SECTION_STATE_STALE);
 }
-END_TEST
 
 /* The section is moved to another image of the same shape. */
-START_TEST(section_of_another_file)
+TEST(section_of_another_file)
 {
     made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_NOISE);
     size_t other_bytes;
@@ -267,10 +261,9 @@ START_TEST(section_of_another_file)
     free(foreign);
     free_image(&other);
 }
-END_TEST
 
 /* Bytes follow that are not a section. They are reported if there are more than a writer's fill bytes. */
-START_TEST(foreign_tails)
+TEST(foreign_tails)
 {
     uint8_t *tail = calloc(1, image_bytes + 1000);
     memcpy(tail, file, image_bytes);
@@ -281,7 +274,6 @@ START_TEST(foreign_tails)
     expect(tail, image_bytes + 1000, TXM_SECTION_STATE_DAMAGED);
     free(tail);
 }
-END_TEST
 
 /* ---- parts of the reader, called directly ------------------------------------------------------------------------ */
 
@@ -329,7 +321,7 @@ static void every_window_is_right(txm_tx *tx, const made_image *made)
 }
 
 /* One and four channels of every type exercise the vector code and the scalar code for remainders. */
-START_TEST(borders_of_every_type)
+TESTS(borders_of_every_type, TXM_TYPE_FLOAT + 1)
 {
     for (uint32_t channels = 1; channels <= 4; channels += 3) {
         txm_type type = (txm_type)_i;
@@ -346,7 +338,6 @@ START_TEST(borders_of_every_type)
         free_image(&made);
     }
 }
-END_TEST
 
 /* Opens the file over a copy of its bytes that a test may change, with room for payloads at the end. */
 typedef struct altered {
@@ -404,7 +395,7 @@ static bool reads(altered *a, const void *payload, uint32_t bytes)
     return from_section(a->tx, &second, 2, TXM_EXTENSION_REPEAT, out, 4, 36 * 4);
 }
 
-START_TEST(payloads_of_every_form)
+TEST(payloads_of_every_form)
 {
     static const uint8_t one_pixel[] = {0, 0, 9, 8, 7, 6}, to_first[] = {0, 0, 0, 0, 0, 0, 0},
                          to_itself[] = {0, 0, 0, 1, 0, 0, 0}, to_later[] = {0, 0, 0, 5, 0, 0, 0}, missing[] = {0},
@@ -439,9 +430,8 @@ START_TEST(payloads_of_every_form)
     free(constant);
     restore(&a);
 }
-END_TEST
 
-START_TEST(stored_borders_are_compared)
+TEST(stored_borders_are_compared)
 {
     txm_tx *tx = open_tx(path);
     const uint8_t *level = image.levels[0];
@@ -468,7 +458,6 @@ START_TEST(stored_borders_are_compared)
     txm_tx_close(&tx);
     free(window);
 }
-END_TEST
 
 static txm_status find_again(void *user)
 {
@@ -481,14 +470,13 @@ static txm_status find_again(void *user)
     return status;
 }
 
-START_TEST(the_index_may_find_no_memory)
+TEST(the_index_may_find_no_memory)
 {
     txm_tx *tx = open_tx(path);
     refuse_each(find_again, tx);
     ck_assert_int_eq(tx->info.section, TXM_SECTION_STATE_VALID);
     txm_tx_close(&tx);
 }
-END_TEST
 
 static txm_status pad_again(void *user)
 {
@@ -506,26 +494,9 @@ static txm_status pad_again(void *user)
     return status;
 }
 
-START_TEST(borders_may_find_no_memory)
+TEST(borders_may_find_no_memory)
 {
     txm_tx *tx = open_tx(path);
     refuse_each(pad_again, tx);
     txm_tx_close(&tx);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("section_reader");
-    TCase *tiff = add_case(suite, "tiff"), *exr = add_case(suite, "exr");
-    temp_file(""); /* the folder belongs to this process and not to a test's */
-    tcase_add_checked_fixture(tiff, make_tiff, unmake);
-    tcase_add_checked_fixture(exr, make_exr, unmake);
-    add_tests(tiff, valid, cut_anywhere, flipped_anywhere, damaged_borders_are_named, newer_version, lies_in_the_footer,
-              edited_image, section_of_another_file, foreign_tails);
-    tcase_add_loop_test(add_case(suite, "types"), borders_of_every_type, TXM_TYPE_U8, TXM_TYPE_FLOAT + 1);
-    add_tests(tiff, payloads_of_every_form, stored_borders_are_compared, the_index_may_find_no_memory,
-              borders_may_find_no_memory);
-    add_tests(exr, valid, cut_anywhere, flipped_anywhere, newer_version, edited_exr);
-    return run_suite(suite);
 }

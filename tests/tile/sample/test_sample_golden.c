@@ -3,7 +3,6 @@
  * Lookups against vectors that Cycles' kernel computed (Blender 5.2; testdata/lookup): levels, tiles and coordinates
  * are equal, and colours differ by no more than Cycles' own result does with the place of a tile.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
@@ -117,7 +116,7 @@ static txm_lookup lookup_of(const table *t, size_t row)
 /* Cycles squares sizes above 46340 px in 32 bits. These rows have flag O, and txmill does not imitate the overflow.
  * Levels may differ if the fractional level is within 2e-6 of an integer, which is the error of Cycles' logarithm; the
  * tables' README counts 25 of 21429 rows that differ from an exact one. */
-START_TEST(levels_tiles_and_coordinates)
+TEST(levels_tiles_and_coordinates)
 {
     table t = table_read("lookup/level.tsv.zst");
     size_t compared = 0, near_integer = 0, wrong = 0;
@@ -158,7 +157,6 @@ START_TEST(levels_tiles_and_coordinates)
                   near_integer);
     table_free(&t);
 }
-END_TEST
 
 /* ---- colours ---- */
 
@@ -287,7 +285,7 @@ static const uint8_t filters[4] = {TXM_FILTER_LINEAR, TXM_FILTER_CLOSEST, TXM_FI
 
 /* Lookups 1117 and 5993 lie an ulp below an integer. Adding the slot's offset moves Cycles' coordinate to the next
  * pixel. Rows with flag D have no defined value. */
-START_TEST(colours)
+TEST(colours)
 {
     table t = table_read("lookup/colour.tsv.zst");
     txm_texture_set *set = load_noise(tiled, TILED, 0);
@@ -327,13 +325,12 @@ START_TEST(colours)
     txm_texture_set_free(&set);
     table_free(&t);
 }
-END_TEST
 
 /* Cycles does not tile these images. It stores them bottom up and takes v h as the row, while txmill takes (1 - v) h.
  * The two round differently: if the row is within rounding of an integer, the closest pixel may be the next one. At
  * exact negative integers Cycles is one too far. It clamps or clips taps instead of coordinates at the edge, which
  * shows outside of the image. */
-START_TEST(full_images)
+TEST(full_images)
 {
     table t = table_read("lookup/full.tsv.zst");
     txm_texture_set *set = load_noise(full, FULL, 100);
@@ -365,9 +362,8 @@ START_TEST(full_images)
     txm_texture_set_free(&set);
     table_free(&t);
 }
-END_TEST
 
-START_TEST(udim_tiles)
+TEST(udim_tiles)
 {
     table t = table_read("lookup/udim.tsv.zst");
     static const uint32_t present[] = {1001, 1002, 1003, 1005, 1010, 1011, 1012, 1020, 1021, 1055, 1100, 1101, 1990};
@@ -382,7 +378,6 @@ START_TEST(udim_tiles)
     }
     table_free(&t);
 }
-END_TEST
 
 /* ---- differentials ---- */
 
@@ -412,7 +407,7 @@ static void check_uv(const table *t, size_t row, txm_uv_differential d)
     }
 }
 
-START_TEST(compact_differentials)
+TEST(compact_differentials)
 {
     table t = table_read("lookup/diff.tsv.zst");
     for (size_t i = 0; i < t.rows; i++) {
@@ -436,9 +431,8 @@ START_TEST(compact_differentials)
     }
     table_free(&t);
 }
-END_TEST
 
-START_TEST(full_differentials)
+TEST(full_differentials)
 {
     table t = table_read("lookup/diff_igehy.tsv.zst");
     for (size_t i = 0; i < t.rows; i++) {
@@ -453,15 +447,4 @@ START_TEST(full_differentials)
         check_uv(&t, i, txm_full_uv(f, n, vec(&t, i, "dPdu_"), vec(&t, i, "dPdv_")));
     }
     table_free(&t);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sample_golden");
-    TCase *tc = add_case(suite, "sample_golden");
-    temp_file("");
-    add_tests(tc, levels_tiles_and_coordinates, colours, full_images, udim_tiles, compact_differentials,
-              full_differentials);
-    return run_suite(suite);
 }

@@ -3,7 +3,6 @@
  * Lookups beside OpenImageIO's TextureSystem: closest and bilinear on one level are the same. Trilinear and anisotropic
  * over a zone plate, which every renderer filters differently, differ no more than OpenImageIO's own settings do.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +27,7 @@ static txm_texture_set *load(const char *path, uint32_t *id)
 }
 
 /* Coordinates are multiples of 2^-14, so that 1 - v is exact and both libraries see the same place. */
-START_TEST(one_level_is_the_same)
+TESTS(one_level_is_the_same, 4)
 {
     enum { N = 20000 };
     static float in[6][N], out[4 * N];
@@ -84,7 +83,6 @@ START_TEST(one_level_is_the_same)
     txm_texture_set_free(&set);
     free_image(&m);
 }
-END_TEST
 
 /* ---- the zone plate ---- */
 
@@ -145,7 +143,7 @@ static void sample_all(const txm_texture_set *set, uint32_t id, const txm_sample
     ck_assert_int_eq(resident, PLACES);
 }
 
-START_TEST(zone_plates_are_alike)
+TEST(zone_plates_are_alike)
 {
     static const struct {
         int mode, interpolation, anisotropy;
@@ -189,14 +187,8 @@ START_TEST(zone_plates_are_alike)
     oiio_textures_close(oiio);
     txm_texture_set_free(&set);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("sample_oiio");
-    TCase *tc = add_case(suite, "sample_oiio");
-    temp_file("");
-    tcase_add_loop_test(tc, one_level_is_the_same, 0, 4);
-    add_tests(tc, zone_plates_are_alike);
-    return run_suite_in_one_process(suite); /* OpenImageIO's threads do not exist in a forked child */
+    return run_tests_in_one_process();
 }
