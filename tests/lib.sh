@@ -63,6 +63,29 @@ rc_is() { [ "$rc" -eq "$1" ]; }
 says() { grep -qF -e "$1" "$work/err"; }
 prints() { grep -qF -e "$1" "$work/out"; }
 last_line_is() { [ "$(tail -n 1 "$work/err")" = "$1" ]; }
+# gives NAME CODE [says|prints|last_line_is TEXT]... -- ARGUMENT...: txmill with these arguments ends with this exit code, and
+# says these texts.
+gives() {
+    local name=$1 code=$2 wrong=() texts=()
+    shift 2
+    while [ "$1" != -- ]; do
+        texts+=("$1" "$2")
+        shift 2
+    done
+    shift
+    txm "$@"
+    rc_is "$code" || wrong+=("the exit code is $rc instead of $code")
+    set -- "txmill $*" "${texts[@]}"
+    while [ $# -gt 1 ]; do
+        "$2" "$3" || wrong+=("not true: $2 $3")
+        set -- "$1" "${@:4}"
+    done
+    if [ ${#wrong[@]} -eq 0 ]; then
+        ok "$name"
+    else
+        not_ok "$name" "$1" "${wrong[@]}" "$(head -c 1500 "$work/out")" "$(head -c 1500 "$work/err")"
+    fi
+}
 # Neither temporary files nor tx files are below a folder.
 nothing_in() { [ -z "$(find "$1" -name '*.tx*' 2>/dev/null)" ]; }
 no_temporaries() { [ -z "$(find "$work" -name '*.txm-tmp' 2>/dev/null)" ]; }

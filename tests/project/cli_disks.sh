@@ -68,12 +68,8 @@ how=read-only code=3 cause="Read-only file system" step="cannot create the folde
 commands
 txm make --json --force disk/tex/rgb8.png
 check read-only-not-retryable json out 'o[0]["error"]["retryable"] is False'
-txm gc --delete disk/tex
-check read-only-gc rc_is 3
-check read-only-gc-says says "$orphan: cannot be removed: Read-only file system"
-txm refresh disk/tex/gray8.png
-check read-only-touch rc_is 3
-check read-only-touch-says says "$old: cannot set its time: Read-only file system"
+gives read-only-gc 3 says "$orphan: cannot be removed: Read-only file system" -- gc --delete disk/tex
+gives read-only-touch 3 says "$old: cannot set its time: Read-only file system" -- refresh disk/tex/gray8.png
 # Commands that only read still work.
 for c in info verify resolve check "plan -N 2" gc list "make -n" settings; do
     # shellcheck disable=SC2086

@@ -6,8 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}
 
-txm --help
-check help-exit rc_is 0
+gives help 0 -- --help
 commands=$(sed -n 's/^  \([a-z]*\)  .*/\1/p' out)
 check help-lists-commands test "$(wc -w <<<"$commands")" -ge 2
 txm --version
@@ -34,10 +33,8 @@ for line in "help make --all" "make --help --all" "make -h x --all"; do
     txm $line
     check "help-all-${line// /}" eval 'rc_is 0 && prints --store'
 done
-txm --help --all
-check help-all eval 'rc_is 0 && prints "Every day:"'
-txm make --all x
-check all-is-no-option rc_is 2
+gives help-all 0 prints "Every day:" -- --help --all
+gives all-is-no-option 2 -- make --all x
 
 # A verb has the options that it accepts, and those that it refuses are not in its help.
 for verb in render budget play view; do
@@ -67,8 +64,7 @@ echo "note txmill --help took $starts us"
 
 long_options() { grep -oE -- '--[a-z][a-z0-9-]*' | sort -u; }
 for c in $commands; do
-    txm "$c" --help --all
-    check "$c-help" rc_is 0
+    gives "$c-help" 0 -- "$c" --help --all
     long_options <out | grep -vxE -- '--(help)' >options
     check "$c-page" test -s "$build/man/txmill-$c.1"
     if command -v mandoc >/dev/null; then

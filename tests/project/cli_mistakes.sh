@@ -18,8 +18,7 @@ mistake() {
     local code=$1 message=$2
     shift 2
     number=$((number + 1))
-    txm "$@"
-    check "$number-exit-$1" rc_is "$code"
+    gives "$number-exit-$1" "$code" -- "$@"
     if [ "$(sed -n '1s/^txmill: error: //p' err)" = "$message" ]; then
         ok "$number-words"
     else
@@ -133,8 +132,7 @@ for image in rgb8.png half-rgb.exr rgba16-straight.tif photo.jpg rgba8.tga light
     cp "$golden/$image" "mem_$image"
     txm make --max-memory 1 "mem_$image"
     enough=$(sed -n 's/.*more than --max-memory allows; --max-memory \([0-9]*M\) would suffice$/\1/p' err)
-    txm make --max-memory "${enough:-nothing}" "mem_$image"
-    check "memory-of-$image" rc_is 0
+    gives "memory-of-$image" 0 -- make --max-memory "${enough:-nothing}" "mem_$image"
 done
 # A mistyped scene name must not look like a scene whose images are missing.
 txm check shto.blend
@@ -148,8 +146,7 @@ begins() { # NAME EXIT PART... -- ARGUMENT...
     while [ "$1" != -- ]; do parts+=("$1") && shift; done
     shift
     number=$((number + 1))
-    txm "$@"
-    check "$name-exit" rc_is "$code"
+    gives "$name" "$code" -- "$@"
     for part in "${parts[@]}"; do check "$name-says-$part" says "$part"; done
 }
 begins memory 3 "more than --max-memory allows" "would suffice" -- make --max-memory 1M --force tex/wood.png

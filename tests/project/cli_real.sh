@@ -7,13 +7,10 @@
 real=$repo/testdata/real
 
 # A JPEG without its end marker is complete; one without its last rows is not.
-txm make -o jpeg.tx "$real/no-eoi.jpg"
-check no-end-marker-exit rc_is 0
-check no-end-marker-warns says "no-eoi.jpg: its end marker is missing, but all its rows are there"
+gives no-end-marker 0 says "no-eoi.jpg: its end marker is missing, but all its rows are there" \
+    -- make -o jpeg.tx "$real/no-eoi.jpg"
 head -c 2700 "$real/no-eoi.jpg" >cut.jpg
-txm make -o cut.tx cut.jpg
-check cut-jpeg-exit rc_is 3
-check cut-jpeg-says says "truncated: the file ends inside the image"
+gives cut-jpeg 3 says "truncated: the file ends inside the image" -- make -o cut.tx cut.jpg
 check cut-jpeg-makes-nothing test ! -e cut.tx
 
 # The file stores the requested name of a converted space; an alias is recognised by its transform.
@@ -23,8 +20,7 @@ for space in ACEScg lin_ap1 acescg; do
     made=$(sed -n 's/.*created  *\([^ ]*\).*/\1/p' "$work/out")
     txm info "$made"
     check "$space-as-asked" prints "detected as   $space"
-    txm verify --deep "$made"
-    check "$space-verifies" rc_is 0
+    gives "$space-verifies" 0 -- verify --deep "$made"
 done
 
 # A grey image of 2 x 2 halves, defined by their bits, with an interop id.
@@ -48,15 +44,13 @@ EOF
 
 # The literal auto takes the file's interop id as the name of the space, as Blender does.
 grey_exr lin_ap1_scene 3400 3800 3c00 3400 >auto.exr
-txm make --colorspace auto -o auto.tx auto.exr
-check auto-exit rc_is 0
+gives auto 0 -- make --colorspace auto -o auto.tx auto.exr
 txm info auto.tx
 check auto-name prints "detected as   lin_ap1_scene"
 
 # A half that is NaN becomes 0, whatever a curve does with NaN.
 grey_exr data 7e00 fe00 7c01 7fff >nan.exr
-txm make --colorspace "CanonLog3 CinemaGamut D55" -o nan.tx nan.exr
-check nan-exit rc_is 0
+gives nan 0 -- make --colorspace "CanonLog3 CinemaGamut D55" -o nan.tx nan.exr
 txm info --json nan.tx
 check nan-is-zero prints '"average":[0]'
 
@@ -91,11 +85,9 @@ for file, space, container, blender, own in rows:
 sys.exit(wrong > 0 or len(rows) < 70)
 EOF
 }
-txm info --json --all made/*.tx
-check density-read rc_is 0
+gives density-read 0 -- info --json --all made/*.tx
 check density-as-in-table said_as_in_table
-txm verify --deep made/*.tx
-check density-verifies rc_is 0
+gives density-verifies 0 -- verify --deep made/*.tx
 TXMILL_READER=oiio txm verify --deep made/*.tx
 check density-verifies-by-openimageio rc_is 0
 finish

@@ -15,22 +15,18 @@ for name in good-maketx-rgba8-zip-16.tx good-maketx-rgb8-lzw-16.tx good-maketx-g
     touch -d '2020-02-03 04:05:06.123456789' a.tx
     before=$(digest a.tx) then=$(times a.tx)
     "$TXMILL" tile a.tx -t 1,0 -p 2 -e mirror >gathered
-    txm borders --add a.tx
-    check "add-$name" rc_is 0
+    gives "add-$name" 0 -- borders --add a.tx
     check "add-keeps-time-and-mode-$name" test "$(times a.tx)" = "$then"
     check "image-untouched-$name" cmp -s -n "$(stat -c %s "$tx/$name")" a.tx "$tx/$name"
     check "same-pixels-$name" cmp -s gathered <("$TXMILL" tile a.tx -t 1,0 -p 2 -e mirror)
-    txm borders --check a.tx
-    check "check-$name" rc_is 0
-    check "check-says-$name" prints "sound"
+    gives check 0 prints "sound" -- borders --check a.tx
     txm info --json a.tx
     check "info-$name" json out 'o[0]["border_section"]["state"] == "valid"'
     added=$(digest a.tx)
     txm borders --add a.tx
     check "add-again-$name" prints "unchanged"
     check "add-again-leaves-$name" test "$(digest a.tx)" = "$added"
-    txm borders --strip a.tx
-    check "strip-$name" rc_is 0
+    gives "strip-$name" 0 -- borders --strip a.tx
     check "strip-restores-$name" test "$(digest a.tx)" = "$before"
     check "strip-keeps-time-$name" test "$(times a.tx)" = "$then"
 done
@@ -48,40 +44,29 @@ done
 
 # ---- findings --------------------------------------------------------------------------------------------------------
 cp "$tx/good-maketx-rgba8-zip-16.tx" a.tx
-txm borders --check a.tx
-check missing-is-a-finding rc_is 5
-check missing-says says "no border section"
+gives missing 5 says "no border section" -- borders --check a.tx
 "$TXMILL" borders --add -q a.tx
 size=$(stat -c %s "$tx/good-maketx-rgba8-zip-16.tx")
 cp a.tx border.tx
 printf '\xff\xff\xff\xff' | dd of=border.tx bs=1 seek=$((size + 200)) conv=notrunc status=none
-txm borders --check border.tx
-check damaged-border rc_is 5
-check damaged-border-says says "border is damaged"
+gives damaged-border 5 says "border is damaged" -- borders --check border.tx
 head -c $(($(stat -c %s a.tx) - 5)) a.tx >cut.tx
-txm borders --check --json cut.tx
-check cut rc_is 5
+gives cut 5 -- borders --check --json cut.tx
 check cut-json json out 'o[0]["found"] == "damaged" and "cut off" in o[0]["finding"]'
 if has_jsonschema; then check json-schema valid_json borders out; else skip json-schema "python3-jsonschema is missing"; fi
 txm borders --add cut.tx
 check cut-is-replaced cmp -s cut.tx a.tx
 sed 's/maketx rgba/maketx RGBA/' a.tx >stale.tx
-txm borders --check stale.tx
-check stale rc_is 5
-check stale-says says "made for another image part"
+gives stale 5 says "made for another image part" -- borders --check stale.tx
 txm borders --strip stale.tx
 check stale-strips test "$(stat -c %s stale.tx)" -eq "$size"
 
 # ---- failures --------------------------------------------------------------------------------------------------------
-txm borders a.tx
-check no-action rc_is 2
-txm borders --add --strip a.tx
-check two-actions rc_is 2
-txm borders --add
-check no-file rc_is 2
-txm borders --add --json nowhere.tx "$tx/unsupported-scanlines.tx" a.tx
-check some-fail rc_is 3
-check some-fail-last last_line_is "TXMILL-ERROR code=3 failed=2 total=3"
+gives no-action 2 -- borders a.tx
+gives two-actions 2 -- borders --add --strip a.tx
+gives no-file 2 -- borders --add
+gives some-fail 3 last_line_is "TXMILL-ERROR code=3 failed=2 total=3" \
+    -- borders --add --json nowhere.tx "$tx/unsupported-scanlines.tx" a.tx
 check some-fail-json json out 'sum("error" in i for i in o) == 2 and len(o) == 3'
 mkdir ro
 cp "$tx/good-maketx-rgba8-zip-16.tx" ro/a.tx
@@ -125,8 +110,7 @@ check example-without-section rc_is 1
 
 # ---- tile ------------------------------------------------------------------------------------------------------------
 t=$tx/good-maketx-rgba8-zip-16.tx
-txm tile "$t"
-check tile rc_is 0
+gives tile 0 -- tile "$t"
 check tile-lines test "$(wc -l <out)" -eq 256
 check tile-line grep -qE '^15 15( [0-9]+){4}$' out
 txm tile "$t" -t 3,2 -p 2
@@ -141,10 +125,8 @@ check raw-stdout cmp -s out t.raw
 txm tile --json -l 5 "$t"
 check tile-json json out 'o[0]["width"] == 1 and len(o[0]["values"]) == 4 and o[0]["data_type"] == "uint8"'
 if has_jsonschema; then check tile-json-schema valid_json tile out; fi
-txm tile "$t" -p 2 -o t.png
-check picture-png rc_is 0
-txm tile "$t" -p 2 -o t.tif
-check picture rc_is 0
+gives picture-png 0 -- tile "$t" -p 2 -o t.png
+gives picture 0 -- tile "$t" -p 2 -o t.tif
 if command -v oiiotool >/dev/null; then
     oiiotool t.tif --cut 16x16+2+2 -d uint8 -o cut.tif >/dev/null 2>&1
     oiiotool "$t" --cut 16x16+0+0 -d uint8 -o want.tif >/dev/null 2>&1
@@ -155,15 +137,10 @@ fi
 txm tile "$t" -o t.nosuchformat
 check unknown-format test "$rc" -ne 0
 check unknown-format-leaves-nothing test ! -e t.nosuchformat
-txm tile "$t" -t 9,9
-check outside rc_is 2
-txm tile "$t" -t 9
-check no-place rc_is 2
-txm tile "$t" -p 9
-check too-much-padding rc_is 2
+gives outside 2 -- tile "$t" -t 9,9
+gives no-place 2 -- tile "$t" -t 9
+gives too-much-padding 2 -- tile "$t" -p 9
 run env OCIO=/nowhere/config.ocio "$TXMILL" borders --check "$t"
 check borders-need-no-config test "$rc" -ne 3
-txm tile "$tx/bad-lzw-data.tx"
-check damaged-tile rc_is 3
-check damaged-tile-says says "level 0, tile 0,0"
+gives damaged-tile 3 says "level 0, tile 0,0" -- tile "$tx/bad-lzw-data.tx"
 finish

@@ -32,8 +32,7 @@ touch -d 2021-01-01 img/*.png
 # ---- gc ----------------------------------------------------------------------------------------------------------------
 fresh_tree
 find tex -printf '%p %A@ %C@\n' | sort >before
-txm gc --json --cache-limit $((one * 4)) tex
-check dry-exit rc_is 0
+gives dry 0 -- gc --json --cache-limit $((one * 4)) tex
 check dry-order test "$(gone)" = "a c"
 check dry-sums json out "o[-1]['would_remove_bytes'] == o[-1]['reasons']['over_limit']['bytes'] == o[0]['bytes'] + o[1]['bytes'] and o[-1]['left_bytes'] + o[-1]['would_remove_bytes'] == $(bytes tex) and o[-1]['limit_bytes'] == $one * 4 and o[-1]['kept']['used']['files'] == 4"
 check dry-times json out "all(x['unused_seconds'] > 6 * 86400 for x in o if x['type'] == 'file')"
@@ -43,8 +42,7 @@ check a-look-is-no-use cmp before after
 txm gc --cache-limit $((one * 4)) tex
 check dry-says-how says "to remove them, run: txmill gc --delete --cache-limit"
 check dry-says-unused grep -q "would-remove: over-limit, .*: unused for 8 " out
-txm gc --delete --cache-limit $((one * 4)) tex
-check deleted-exit rc_is 0
+gives deleted 0 -- gc --delete --cache-limit $((one * 4)) tex
 check deleted test "$(have tex)" = "b d e f "
 txm gc --delete --cache-limit $((one * 2)) tex
 check deleted-next test "$(have tex)" = "d f "
@@ -91,16 +89,13 @@ fi
 # Two runs at once do what one does.
 fresh_tree
 "$TXMILL" gc -q --delete --cache-limit $((one * 3)) tex >one 2>&1 & other=$!
-txm gc -q --delete --cache-limit $((one * 3)) tex
-check beside rc_is 0
+gives beside 0 -- gc -q --delete --cache-limit $((one * 3)) tex
 wait $other && ok beside-other || not_ok beside-other "$(cat one)"
 check beside-left test "$(have tex)" = "b d f "
 for bad in 1e99G -1 G 1X "" 99999999999T 0x10 nan; do
-    txm gc "--cache-limit=$bad" tex
-    check "bad-$bad" rc_is 2
+    gives "bad-$bad" 2 -- gc "--cache-limit=$bad" tex
 done
-txm gc --store store --cache-limit 1G
-check with-store rc_is 2
+gives with-store 2 -- gc --store store --cache-limit 1G
 
 # ---- settings ----------------------------------------------------------------------------------------------------------
 fresh_tree
@@ -113,16 +108,13 @@ check setting-shown bash -c '"$1" settings tex | grep -q "^cache-limit .*tex/.tx
 txm gc --delete tex
 check setting-asked test "$(have tex)" = "b c d e f "
 echo "cache-limit = much" >tex/.txmill
-txm gc --delete tex
-check setting-wrong rc_is 2
-check setting-wrong-says says "tex/.txmill:1: cache-limit is 'much', but must be a number of bytes"
+gives setting-wrong 2 says "tex/.txmill:1: cache-limit is 'much', but must be a number of bytes" -- gc --delete tex
 
 # ---- make --------------------------------------------------------------------------------------------------------------
 # A limit that may have come with a project removes nothing before it is allowed.
 fresh_tree
 echo "cache-limit = $((one * 2))" >tex/.txmill
-txm make tex/more/e.png
-check make-setting-exit rc_is 0
+gives make-setting 0 -- make tex/more/e.png
 check make-setting-removes-nothing test "$(have tex)" = "a b c d e f "
 check make-setting-shows test "$(grep -c ': would-remove: over the cache limit' out)" -eq 4
 check make-setting-says says "txmill make --cache-limit project tex/more/e.png"
@@ -131,9 +123,7 @@ check make-allowed test "$(have tex)" = "d e "
 TXMILL_CACHE_LIMIT=1 txm make --no-settings tex/more/e.png
 check make-variable test "$(have tex)" = "e "
 rm tex/.txmill
-txm make --cache-limit project tex
-check project-without rc_is 2
-check project-without-says says "no settings name a cache-limit"
+gives project-without 2 says "no settings name a cache-limit" -- make --cache-limit project tex
 # The run's own files stay, whatever the limit, and the run says so beforehand; a dry run lists what would leave.
 fresh_tree
 rm "$(tx_of tex b.png)"
@@ -153,8 +143,7 @@ touch -a -d "2 days ago" cache/*.tx
 txm make --cache-limit 1K --cache-dir "$work/cache" img/b.png
 check cache-folder-leaves test "$(have cache)" = "b "
 check others-stay test "$(have tex)" = "a b c d e f "
-txm make --cache-limit 1Z tex
-check make-bad rc_is 2
+gives make-bad 2 -- make --cache-limit 1Z tex
 
 # ---- the disk ----------------------------------------------------------------------------------------------------------
 if mkdir small && mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then

@@ -8,8 +8,7 @@ newer=$TXM_TESTDATA/color/newer-2.9.ocio
 matrix=3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0
 
 # ---- the built-in config ---------------------------------------------------------------------------------------------
-txm colorspaces
-check built-in-exit rc_is 0
+gives built-in 0 -- colorspaces
 check built-in-silent-on-stderr test ! -s err
 check built-in-named prints "built-in"
 check built-in-matrix prints "$matrix"
@@ -60,19 +59,14 @@ for row in "Linear Rec.709=lin_rec709_scene" "Linear Rec.2020=lin_rec2020_scene"
     txm colorspaces --json --working-space "$name"
     check "working-space-$id" json out "o[0]['working_space']['name'] == '$name' and o[0]['working_space']['interop_id'] == '$id' and [s['name'] for s in o[0]['colorspaces'] if s['class'] == 'scene_linear'] == ['$name']"
 done
-txm colorspaces --working-space "Linear Rec.20202"
-check working-space-unknown-exit rc_is 2
-check working-space-unknown-near says 'did you mean "Linear Rec.2020"'
+gives working-space-unknown 2 says 'did you mean "Linear Rec.2020"' -- colorspaces --working-space "Linear Rec.20202"
 for name in sRGB Non-Color "Filmic sRGB"; do
     txm colorspaces --working-space "$name"
     check "working-space-refused-${name// /-}" says "cannot be the working space"
 done
 
 # ---- sources of the config -------------------------------------------------------------------------------------------
-txm colorspaces --ocio "$golden/config.ocio"
-check option-wins-exit rc_is 0
-check option-named prints "$golden/config.ocio"
-check option-matrix prints "$matrix"
+gives option 0 prints "$golden/config.ocio" prints "$matrix" -- colorspaces --ocio "$golden/config.ocio"
 OCIO="$golden/config.ocio" txm colorspaces
 check environment prints "$golden/config.ocio"
 OCIO=no-such.ocio txm colorspaces --ocio "$golden/config.ocio"
@@ -101,10 +95,7 @@ check newer-interop-ids json newer.json "[s['name'] for s in o[0]['colorspaces']
 
 # ---- broken configs --------------------------------------------------------------------------------------------------
 broken() { # NAME MESSAGE-PART FILE
-    txm colorspaces --ocio "$3"
-    check "$1-exit" rc_is 3
-    check "$1-says" says "$2"
-    check "$1-names-file" says "$3"
+    gives "$1" 3 says "$2" says "$3" -- colorspaces --ocio "$3"
 }
 : >empty.ocio
 broken empty "empty" empty.ocio
@@ -141,8 +132,7 @@ txm colorspaces --ocio empty.ocio --json
 check error-as-json json out "o[0]['error']['status'] == 'config' and 'colorspaces' not in o[0]"
 cp out error.json
 
-txm colorspaces stray
-check stray-argument rc_is 2
+gives stray-argument 2 -- colorspaces stray
 
 if has_jsonschema; then
     check json-schema valid_json colorspaces built-in.json

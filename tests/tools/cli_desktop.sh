@@ -9,8 +9,7 @@ cp "$golden"/{rgb8.png,half-rgb.exr,wide.png,one.png} .
 for i in rgb8.png half-rgb.exr wide.png one.png; do "$TXMILL" make -q -o "${i%.*}.tx" "$i"; done
 fits() { # NAME TX PIXELS: no side of the level that --fit selects is longer, but one of the next larger level is
     rm -f fit.ppm
-    txm extract --json --fit "$3" -o fit.ppm "$2"
-    check "fit-$1" rc_is 0
+    gives "fit-$1" 0 -- extract --json --fit "$3" -o fit.ppm "$2"
     "$TXMILL" info --json "$2" >info.json
     check "fit-$1-is-largest" python3 - out info.json "$3" <<'PY'
 import json, sys
@@ -28,12 +27,9 @@ fits all rgb8.tx 65536
 fits one-pixel rgb8.tx 1
 fits wide wide.tx 64
 fits half half-rgb.tx 20
-txm extract --fit 64 -l 1 -o x.png rgb8.tx
-check fit-and-level rc_is 2
-txm extract --fit 64 --atlas -o x.png rgb8.tx
-check fit-and-atlas rc_is 2
-txm extract --fit 0 -o x.png rgb8.tx
-check fit-zero rc_is 2
+gives fit-and-level 2 -- extract --fit 64 -l 1 -o x.png rgb8.tx
+gives fit-and-atlas 2 -- extract --fit 64 --atlas -o x.png rgb8.tx
+gives fit-zero 2 -- extract --fit 0 -o x.png rgb8.tx
 check nothing-written test ! -e x.png
 # One name has no extension and the other a wrong one: --format gives the output's format.
 txm extract -l 3 --format png -o plain rgb8.tx

@@ -6,8 +6,7 @@
 build=${TXM_BUILD:-$repo/build}
 
 # ---- the CPU ----------------------------------------------------------------------------------------------------------
-txm devices
-check exit rc_is 0
+gives exit 0 -- devices
 check quiet test ! -s err
 check cpu prints "vector code"
 txm devices --json
@@ -55,8 +54,7 @@ check damaged-plugin prints "cuda     none:"
 run env TXMILL_PLUGINS="$build/tests/gpu-old" "$TXMILL" devices
 check other-build prints "is from another build"
 
-txm devices stray
-check stray-argument rc_is 2
+gives stray-argument 2 -- devices stray
 if has_jsonschema; then
     for list in here two broken none; do check "json-schema-$list" valid_json devices $list.json; done
 else

@@ -17,13 +17,11 @@ pnm a.ppm 0 && pnm b.ppm 51
 "$TXMILL" make -q -o a.tx a.ppm && "$TXMILL" make -q -o b.tx b.ppm && "$TXMILL" make -q --tile 16 -o a16.tx a.ppm
 cp "$golden/gray8.png" . && "$TXMILL" make -q -o grey.tx gray8.png && "$TXMILL" make -q --mono no --borders no -o rgba.tx gray8.png
 
-txm diff a.tx a.tx
-check same rc_is 0
+gives same 0 -- diff a.tx a.tx
 # The stored values are compared: no colour config is needed, and a broken one does not matter.
 run env OCIO=/nowhere/config.ocio "$TXMILL" diff a.tx a.tx
 check needs-no-config rc_is 0
-txm diff --json a.tx b.tx
-check one-sample-exit rc_is 5
+gives one-sample 5 -- diff --json a.tx b.tx
 check one-sample json out 'o[0]["levels"][0]["different"] == 1 and abs(o[0]["levels"][0]["max_error"] - 0.2) < 1e-6'
 check one-sample-place json out '(lambda l: (l["worst_x"], l["worst_y"], l["worst_tile_x"], l["worst_tile_y"]))(o[0]["levels"][0]) == (130, 70, 2, 1)'
 # 200 * 100 pixels of 4 channels; mean square 0.04 / 80000 is 63.01 dB.
@@ -36,32 +34,24 @@ check text prints "tile 2,1 (pixel 130,70)"
 
 # The one sample is within the first threshold, but not within the second.
 threshold() { # OPTION PASSES FAILS
-    txm diff "--$1" "$2" a.tx b.tx
-    check "$1-pass" rc_is 0
-    txm diff "--$1" "$3" a.tx b.tx
-    check "$1-fail" rc_is 5
+    gives "$1-pass" 0 -- diff "--$1" "$2" a.tx b.tx
+    gives "$1-fail" 5 -- diff "--$1" "$3" a.tx b.tx
 }
 threshold max-error 0.21 0.19
 threshold max-mean 0.1 0.0000001
 threshold min-psnr 30 100
 threshold max-share 100 0.001
-txm diff --max-error x a.tx b.tx
-check threshold-not-a-number rc_is 2
+gives threshold-not-a-number 2 -- diff --max-error x a.tx b.tx
 
 # ---- other tile sizes, channels and sizes, plain images --------------------------------------------------------------
-txm diff --json a.tx a16.tx
-check other-tiles rc_is 0
+gives other-tiles 0 -- diff --json a.tx a16.tx
 check other-tiles-told json out 'any(m["name"] == "tiles" for m in o[0]["metadata"])'
-txm diff -m a.tx a16.tx
-check metadata-decides rc_is 5
-txm diff grey.tx rgba.tx
-check mono-is-grey rc_is 0
-txm diff --json a.tx grey.tx
-check other-size rc_is 5
+gives metadata-decides 5 -- diff -m a.tx a16.tx
+gives mono-is-grey 0 -- diff grey.tx rgba.tx
+gives other-size 5 -- diff --json a.tx grey.tx
 check other-size-told json out 'not o[0]["levels"][0]["compared"]'
 if has_jsonschema; then check schema-sizes valid_json diff out; fi
-txm diff a.tx a.ppm
-check plain-image rc_is 0
+gives plain-image 0 -- diff a.tx a.ppm
 txm diff --json b.ppm a.tx
 check plain-image-differs json out 'len(o[0]["levels"]) == 1 and o[0]["levels"][0]["different"] == 1 and o[0]["metadata"] == []'
 
@@ -82,8 +72,7 @@ for pair in "half.tx other.tx" "a.tx b.tx" "rgb8.png data.tx" "wide.png wide.png
 done
 
 # ---- the picture -----------------------------------------------------------------------------------------------------
-txm diff -o heat.ppm a.tx b.tx
-check map-exit rc_is 5
+gives map 5 -- diff -o heat.ppm a.tx b.tx
 check map python3 - <<'EOF'
 data = open("heat.ppm", "rb").read()
 assert data[:2] == b"P6" and data.split()[1:3] == [b"200", b"100"], data[:20]
@@ -95,14 +84,11 @@ txm diff -o nowhere/heat.ppm a.tx b.tx
 check map-nowhere test "$rc" -ge 3
 
 # ---- failures --------------------------------------------------------------------------------------------------------
-txm diff a.tx
-check one-file rc_is 2
-txm diff --json a.tx missing.tx
-check missing rc_is 3
+gives one-file 2 -- diff a.tx
+gives missing 3 -- diff --json a.tx missing.tx
 if has_jsonschema; then check schema-error valid_json diff out; fi
 head -c 3000 a.tx >cut.tx
-txm diff a.tx cut.tx
-check cut rc_is 3
+gives cut 3 -- diff a.tx cut.tx
 crashed=0
 for f in "$TXM_TESTDATA"/tx/bad-*.tx; do
     "$TXMILL" diff a.tx "$f" >/dev/null 2>&1

@@ -13,9 +13,7 @@ refuses() {
     local name=$1 code=$2 part=$3 file=$4
     shift 4
     rm -rf blender_tx
-    txm make "$@" "$file" tile64.png
-    check "$name-exit" rc_is "$code"
-    check "$name-message" says "$part"
+    gives "$name" "$code" says "$part" -- make "$@" "$file" tile64.png
     check "$name-names-file" says "$(basename -- "$file")"
     check "$name-last-line" last_line_is "TXMILL-ERROR code=$code failed=1 total=2"
     check "$name-others-made" prints "created      blender_tx/tile64.png"
@@ -88,11 +86,7 @@ refuses volume 3 "volume" volume.dds
 
 # ---- colour ----------------------------------------------------------------------------------------------------------
 rm -rf blender_tx
-txm make --colorspace "sRGBB" rgb8.png tile64.png
-check unknown-space-exit rc_is 2
-check unknown-space-names-it says "sRGBB"
-check unknown-space-suggests says "sRGB"
-check unknown-space-names-option says --colorspace
+gives unknown-space 2 says "sRGBB" says "sRGB" says --colorspace -- make --colorspace "sRGBB" rgb8.png tile64.png
 check unknown-space-said-once test "$(grep -c sRGBB err)" -eq 1
 check unknown-space-nothing-made nothing_in .
 txm make --strict --colorspace "No Such Space" rgb8.png
@@ -170,21 +164,16 @@ txm make -d /proc/nowhere rgb8.png
 check no-folder-there-exit test "$rc" -ne 0
 check no-folder-there-names-it says /proc/nowhere
 : >plain-file
-txm make -d "$work/plain-file" rgb8.png
-check file-for-folder-exit rc_is 2
-check file-for-folder-names-it says plain-file
+gives file-for-folder 2 says plain-file -- make -d "$work/plain-file" rgb8.png
 mkdir -p "in-the-way/rgb8.png$srgb"
-txm make -d in-the-way rgb8.png
-check folder-in-the-way-exit rc_is 3
+gives folder-in-the-way 3 -- make -d in-the-way rgb8.png
 check folder-in-the-way-left test -d "in-the-way/rgb8.png$srgb"
 
 # The output must not be the image itself, under any name.
 ln -s rgb8.png link.png && ln rgb8.png hard.png
 for name in rgb8.png ./rgb8.png link.png hard.png; do
     sum=$(md5sum <rgb8.png)
-    txm make --force -o $name rgb8.png
-    check "output-is-source-$(basename $name)" rc_is 2
-    check "output-is-source-$(basename $name)-says" says "the image itself"
+    gives "output-is-source-$(basename $name)" 2 says "the image itself" -- make --force -o $name rgb8.png
     check "output-is-source-$(basename $name)-untouched" test "$(md5sum <rgb8.png)" = "$sum"
 done
 
@@ -200,9 +189,7 @@ if mount -t tmpfs -o size=128k none small 2>/dev/null; then
         rm -f small/filler
         free=$(df --output=avail small | tail -n 1)
         [ "$free" -gt "$left" ] && dd if=/dev/zero of=small/filler bs=1k count=$((free - left)) 2>/dev/null
-        txm make --force -d "$work/small" rgb8.png
-        check "full-disk-$left-exit" rc_is 4
-        check "full-disk-$left-message" says "No space left"
+        gives "full-disk-$left" 4 says "No space left" -- make --force -d "$work/small" rgb8.png
         check "full-disk-$left-nothing-left" test "$(find small -name '*rgb8*' | wc -l)" -eq 0
     done
     touch -d '+5 seconds' small/tile64.png
@@ -211,12 +198,8 @@ if mount -t tmpfs -o size=128k none small 2>/dev/null; then
     umount small
     mkdir ro && cp rgb8.png ro.png
     mount -t tmpfs -o size=1m none ro && cp rgb8.png ro/ && mount -o remount,ro ro
-    txm make ro/rgb8.png
-    check read-only-exit rc_is 3
-    check read-only-message says "Read-only file system"
-    check read-only-advice says "--cache-dir"
-    txm make -d "$work/elsewhere" ro/rgb8.png
-    check read-only-source-elsewhere rc_is 0
+    gives read-only 3 says "Read-only file system" says "--cache-dir" -- make ro/rgb8.png
+    gives read-only-source-elsewhere 0 -- make -d "$work/elsewhere" ro/rgb8.png
     umount ro
 else
     skip full-disk "mounting a small tmpfs is not permitted"

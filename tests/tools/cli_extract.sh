@@ -8,8 +8,7 @@ cp "$golden"/{rgb8.png,half-rgb.exr,gray8.png} .
 "$TXMILL" make -q -o rgb.tx --mono no rgb8.png && "$TXMILL" make -q -o half.tx half-rgb.exr && "$TXMILL" make -q -o grey.tx gray8.png
 
 # Level 0 is the source; every level is what diff sees in the tx file.
-txm extract --json -o zero.tif rgb.tx
-check exit rc_is 0
+gives exit 0 -- extract --json -o zero.tif rgb.tx
 check json json out 'o[0]["width"] == 300 and o[0]["height"] == 200 and o[0]["level"] == 0 and not o[0]["encoded"]'
 if has_jsonschema; then check schema valid_json extract out; fi
 "$TXMILL" diff zero.tif rgb.tx >/dev/null
@@ -17,8 +16,7 @@ check level-0 test $? -eq 0
 txm extract -o zero.exr half.tx
 "$TXMILL" diff zero.exr half.tx >/dev/null
 check level-0-half test $? -eq 0
-txm extract -o grey.ppm grey.tx
-check grey rc_is 0
+gives grey 0 -- extract -o grey.ppm grey.tx
 
 # Tiles of level 1 are at their places.
 txm extract -l 1 -o one.ppm rgb.tx
@@ -69,14 +67,10 @@ check raw json out 'not o[0]["encoded"]'
 check raw-differs test "$(cmp raw.ppm view.ppm >/dev/null; echo $?)" -eq 1
 
 # ---- failures --------------------------------------------------------------------------------------------------------
-txm extract rgb.tx
-check no-output rc_is 2
-txm extract -o x.png
-check no-file rc_is 2
-txm extract -l 12 -o x.png rgb.tx
-check no-level rc_is 2
-txm extract --json -o x.png missing.tx
-check missing rc_is 3
+gives no-output 2 -- extract rgb.tx
+gives no-file 2 -- extract -o x.png
+gives no-level 2 -- extract -l 12 -o x.png rgb.tx
+gives missing 3 -- extract --json -o x.png missing.tx
 if has_jsonschema; then check schema-error valid_json extract out; fi
 # The object of a failure and the message on stderr say the same, and name the picture that is not written.
 echo garbage >other.tx
@@ -85,8 +79,7 @@ check other-file json out 'o[0]["output"] == "x.png" and "not a tx file" in o[0]
 check other-file-same grep -qF "$(python3 -c 'import json; print(json.load(open("out"))["error"]["message"])')" err
 txm extract -o nowhere/x.png rgb.tx
 check nowhere test "$rc" -ge 3
-txm extract -o x.unknown rgb.tx
-check unknown-format rc_is 3
+gives unknown-format 3 -- extract -o x.unknown rgb.tx
 crashed=0
 for f in "$TXM_TESTDATA"/tx/bad-*.tx; do
     "$TXMILL" extract --atlas -o bad.png "$f" >/dev/null 2>&1

@@ -9,8 +9,7 @@ find "$scenes" -type f -exec touch -d '2020-02-02 02:02:02' {} +
 "$TXMILL" make -q "$scenes/materials.blend" "$scenes/linked.blend" "$scenes/frames.blend" 2>/dev/null
 
 # ---- what is in the list -----------------------------------------------------------------------------------------------
-txm files --json "$scenes/materials.blend" "$scenes/linked.blend"
-check exit rc_is 5
+gives exit 5 -- files --json "$scenes/materials.blend" "$scenes/linked.blend"
 if has_jsonschema; then check schema valid_json files out; fi
 check counts json out 'o[0]["type"] == "files" and o[0]["files"] == sum(x.get("state") in ("ready", "fresh") for x in o) and o[0]["missing"] > 0 and o[0]["outside"] == 0'
 check scenes json out '[x["path"].split("/")[-1] for x in o if x.get("role") == "scene"] == ["materials.blend", "linked.blend"]'
@@ -22,8 +21,7 @@ check tx-of json out 'all(x["of"] in {y["path"] for y in o[1:]} for x in o if x.
 check key json out '[x["key"] for x in o[1:] if x["path"].endswith("/materials.blend")] == ["88231:5d8618d3b80d9b4e9a76fd9201e455e5"]'
 check time json out '{x["time"] for x in o[1:] if "time" in x} == {int(sys.argv[3])}' "$(stat -c %Y "$scenes/materials.blend")"
 check missing-named says "no such file.png: this image is missing"
-txm files --json --sha256 --role scene "$scenes/materials.blend"
-check role-exit rc_is 0
+gives role 0 -- files --json --sha256 --role scene "$scenes/materials.blend"
 check sha256 json out 'len(o) == 2 and o[1]["sha256"] == sys.argv[3]' "$(sha256sum <"$scenes/materials.blend" | cut -d' ' -f1)"
 
 # Of a sequence what the render shows. frames.tsv has what Blender shows in each node and frame.
@@ -54,8 +52,7 @@ cp -p "$scenes/textures/seq/frame_0001.png" "$scenes/textures/seq/frame_10000.pn
 frames wider "$(shown 2)" --frames 2 "$scenes/frames.blend"
 check frames-wider-there json out '[x["state"] for x in o[1:] if x.get("number") == 10000] == ["ready"]'
 for wrong in "" x 1- 5-1 1,,2 1-5:0 1-5:x 9999999 1.5 "1 2"; do
-    txm files --frames "$wrong" "$scenes/frames.blend"
-    check "frames-wrong-'$wrong'" rc_is 2
+    gives "frames-wrong-'$wrong'" 2 -- files --frames "$wrong" "$scenes/frames.blend"
 done
 
 # ---- forms -------------------------------------------------------------------------------------------------------------
@@ -72,9 +69,8 @@ if command -v rsync >/dev/null; then
     rsync -a --files-from=list "$scenes/" synced/
     check rsync test "$(find synced -type f | wc -l)" -eq "$(wc -l <list)"
 else skip rsync "rsync is missing"; fi
-txm files --root "$scenes/lib" "$scenes/linked.blend"
-check outside-exit rc_is 5
-check outside-named says "$scenes/linked.blend: outside of $scenes/lib, so it is not in the list"
+gives outside 5 says "$scenes/linked.blend: outside of $scenes/lib, so it is not in the list" \
+    -- files --root "$scenes/lib" "$scenes/linked.blend"
 ln -s scenes byname
 txm files --root byname "$scenes/lib/far.blend"
 check linked-root prints "lib/far.blend"
@@ -98,14 +94,10 @@ check private-json json out '[x["state"] for x in o if x.get("role") == "image"]
 odd=$work/odd
 mkdir "$odd" && cp "$scenes/lint.blend" "$odd/#a.blend" && cp "$scenes/lint.blend" "$odd/-b.blend" &&
     cp "$scenes/lint.blend" "$odd"/$'c\nd.blend' && cp "$scenes/lint.blend" "$odd"/$'e\xe9.blend'
-txm files --root "$odd" --role scene "$odd"
-check odd-exit rc_is 5
-check odd-comment prints "./#a.blend"
-check odd-option prints "./-b.blend"
+gives odd 5 prints "./#a.blend" prints "./-b.blend" -- files --root "$odd" --role scene "$odd"
 check odd-bytes grep -qax $'e\xe9.blend' out
 check odd-line says "c\nd.blend: its name has a line end, so lines cannot hold it; use --null"
-txm files -0 --root "$odd" --role scene "$odd"
-check null-exit rc_is 0
+gives null 0 -- files -0 --root "$odd" --role scene "$odd"
 check null test "$(tr -cd '\0' <out | wc -c)" -eq 4
 tar -C "$odd" -cf odd.tar --null -T out
 check null-tar test "$(tar -tf odd.tar | wc -l)" -eq 4
@@ -127,13 +119,11 @@ touch .txmill
 txm files --manifest m.jsonl "$scenes/linked.blend"
 check manifest-project json m.jsonl 'all(x["path"].startswith("scenes/") for x in o[1:])'
 rm .txmill
-txm files --manifest "$scenes/materials.blend" "$scenes/linked.blend"
-check manifest-guard rc_is 2
+gives manifest-guard 2 -- files --manifest "$scenes/materials.blend" "$scenes/linked.blend"
 txm files --manifest no/such.jsonl "$scenes/linked.blend"
 check manifest-folder test "$rc" -ne 0
 head -c 5000 "$scenes/lint.blend" >cut.blend
-txm files --manifest cut.jsonl "$scenes/linked.blend" cut.blend
-check manifest-incomplete-exit rc_is 3
+gives manifest-incomplete 3 -- files --manifest cut.jsonl "$scenes/linked.blend" cut.blend
 check manifest-incomplete test ! -e cut.jsonl
 check no-temporaries no_temporaries
 
@@ -142,8 +132,7 @@ mkdir zip && cp -r "$scenes/"{linked.blend,lib,textures} zip && cp -p zip/textur
 find zip -type f -exec touch -d '2020-02-02 02:02:03' {} +
 "$TXMILL" make -q zip/linked.blend 2>/dev/null
 ln -sf ../lib.png zip/textures/lib/blender_tx/link
-txm files --zip shot.zip zip/linked.blend
-check zip-exit rc_is 0
+gives zip 0 -- files --zip shot.zip zip/linked.blend
 check zip-quiet test ! -s out
 unpack() { # FOLDER: as Python and, if it is there, unzip read it
     rm -rf "$1" && python3 -SEc 'import sys, zipfile
@@ -154,43 +143,33 @@ z.extractall(sys.argv[2])' "$2" "$1"
 }
 check zip-python unpack unzipped shot.zip
 find unzipped -name '*.tx' -exec touch -d '2024-01-02' {} +
-txm check unzipped/linked.blend
-check zip-python-stale rc_is 5
-txm restore unzipped/txmill.manifest
-check zip-restore rc_is 0
-txm check unzipped/linked.blend
-check zip-restored rc_is 0
+gives zip-python-stale 5 -- check unzipped/linked.blend
+gives zip-restore 0 -- restore unzipped/txmill.manifest
+gives zip-restored 0 -- check unzipped/linked.blend
 if command -v unzip >/dev/null; then
     rm -r unzipped && run unzip -q shot.zip -d unzipped
     check zip-unzip rc_is 0
-    txm check unzipped/linked.blend
-    check zip-unzip-fresh rc_is 0
+    gives zip-unzip-fresh 0 -- check unzipped/linked.blend
     txm restore unzipped/txmill.manifest
     check zip-unzip-times prints ": $(($(unzip -Z1 shot.zip | wc -l) - 1)) unchanged"
 else skip zip-unzip "unzip is missing"; fi
 if command -v bsdtar >/dev/null; then
     rm -r unzipped && mkdir unzipped && run bsdtar -C unzipped -xf shot.zip
     check zip-bsdtar rc_is 0
-    txm check unzipped/linked.blend
-    check zip-bsdtar-fresh rc_is 0
+    gives zip-bsdtar-fresh 0 -- check unzipped/linked.blend
 else skip zip-bsdtar "bsdtar is missing"; fi
-txm files --zip shot.zip zip/linked.blend
-check zip-again rc_is 0
+gives zip-again 0 -- files --zip shot.zip zip/linked.blend
 printf x >>shot.zip
-txm files --zip shot.zip zip/linked.blend
-check zip-changed rc_is 2
-check zip-changed-says says "a zip archive, not an archive that txmill wrote; nothing was written"
-txm files --overwrite --zip shot.zip zip/linked.blend
-check zip-overwrite rc_is 0
+gives zip-changed 2 says "a zip archive, not an archive that txmill wrote; nothing was written" \
+    -- files --zip shot.zip zip/linked.blend
+gives zip-overwrite 0 -- files --overwrite --zip shot.zip zip/linked.blend
 for name in "$scenes/lint.blend" "$golden/rgb8.png" -; do
     [ "$name" = - ] || cp "$name" .
-    txm files --overwrite --zip "${name##*/}" zip/linked.blend
-    check "zip-guard-${name##*/}" rc_is 2
+    gives "zip-guard-${name##*/}" 2 -- files --overwrite --zip "${name##*/}" zip/linked.blend
 done
 # Names in UTF-8 say so, and bytes that are none do not; what a link leads to is stored.
 mkdir names && cp "$scenes/lint.blend" names/$'b\u00fccher.blend' && cp "$scenes/lint.blend" names/$'e\xe9.blend' && ln -s $'b\u00fccher.blend' names/link.blend
-txm files --role scene --zip names.zip names
-check zip-names-exit rc_is 0
+gives zip-names 0 -- files --role scene --zip names.zip names
 check zip-names python3 -SEc 'import sys, zipfile
 z = {i.filename: i for i in zipfile.ZipFile("names.zip").infolist()}
 assert z["b\u00fccher.blend"].flag_bits & 0x800 and not any(i.flag_bits & 0x800 for n, i in z.items() if n[0] == "e")
@@ -204,8 +183,7 @@ check zip-1975 says "zip has no times before 1980"
 txm restore --root names - < <(python3 -SEc 'import zipfile; print(zipfile.ZipFile("names.zip").read("txmill.manifest").decode(), end="")')
 check zip-1975-manifest rc_is 0
 touch names/txmill.manifest && cp "$scenes/lint.blend" manifest.blend && mv manifest.blend names/txmill.manifest
-txm files --role scene --zip names.zip names/txmill.manifest
-check zip-manifest-name rc_is 2
+gives zip-manifest-name 2 -- files --role scene --zip names.zip names/txmill.manifest
 if thorough; then # more than 4 GiB, and a file after it
     truncate -s 4300M "$scenes/textures/film.mp4"
     txm files -q --role movie --role scene --zip large.zip "$scenes/materials.blend" "$scenes/linked.blend"
@@ -216,11 +194,8 @@ assert [i.file_size for i in z.infolist()][1] == 4300 << 20 and z.read("linked.b
 fi
 check zip-no-temporaries no_temporaries
 
-txm files --null --json "$scenes/linked.blend"
-check two-forms rc_is 2
-txm files
-check none rc_is 2
-txm files "$golden/rgb8.png"
-check image rc_is 3
+gives two-forms 2 -- files --null --json "$scenes/linked.blend"
+gives none 2 -- files
+gives image 3 -- files "$golden/rgb8.png"
 
 finish

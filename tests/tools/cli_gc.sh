@@ -19,9 +19,7 @@ python3 "$repo/tests/util/batch_images.py" tex 6 24
 mkdir tex/deep && cp tex/000000.png tex/deep/in.png && cp "$golden/half-rgb.exr" tex/
 txm make -q tex
 check made test "$(find tex -name '*.tx' | wc -l)" -eq 8
-txm gc tex
-check nothing-to-do-exit rc_is 0
-check nothing-to-do says "would remove 0 of 8 files"
+gives nothing-to-do 0 says "would remove 0 of 8 files" -- gc tex
 rm tex/000001.png tex/deep/in.png
 # These files were not made by txmill for an image: other names, other contents, links, folders.
 touch tex/blender_tx/notes.txt tex/blender_tx/photo.tx
@@ -51,8 +49,7 @@ if has_jsonschema; then check schema valid_json gc out; else skip schema "python
 txm gc --older-than 1d --json --delete tex
 check young-stay test -z "$(found)" -a "$(find tex -name '000001*.tx')"
 check young-counted kept young 2
-txm gc --delete tex
-check deleted-exit rc_is 0
+gives deleted 0 -- gc --delete tex
 check deleted-says grep -q "^tex/blender_tx/000001.png.0-.*: removed: orphan, " out
 diff before <(find tex | sort) >gone
 check deleted-nothing-else test "$(grep -c '^<' gone)" -eq 2 -a "$(grep -c 'in.png.0-\|000001.png.0-' gone)" -eq 2
@@ -117,8 +114,7 @@ check busy-later test "$(found)" = "orphan:000005.png"
 cp -r "$TXM_TESTDATA/blend" scenes
 txm make -q scenes/lint.blend scenes/packed.blend --packed scenes/unpacked 2>/dev/null
 "$TXMILL" make -q -c ACEScg scenes 2>/dev/null
-txm gc --json --keep-for scenes/lint.blend scenes
-check scene-exit rc_is 0
+gives scene 0 -- gc --json --keep-for scenes/lint.blend scenes
 cp out lint.json
 "$TXMILL" list --json scenes/lint.blend | python3 -c 'import json, sys
 for line in sys.stdin:
@@ -127,8 +123,7 @@ for line in sys.stdin:
 check scene-uses-some test -s used
 check scene-used-stay json lint.json "not set(x['path'] for x in o if x['type'] == 'file') & set(p.replace('$work/', '') for p in open('used').read().split('\n'))"
 check scene-others-go json lint.json "len([x for x in o if x.get('reason') == 'unused']) == $(find scenes -name '*.tx' -not -path '*unpacked*' | wc -l) - $(wc -l <used) + $(find scenes/unpacked -name '*.tx' | wc -l)"
-txm gc --delete --keep-for scenes/lint.blend --keep-for scenes/packed.blend scenes
-check scene-delete-exit rc_is 0
+gives scene-delete 0 -- gc --delete --keep-for scenes/lint.blend --keep-for scenes/packed.blend scenes
 check scene-still-fresh test "$("$TXMILL" list --json scenes/lint.blend | grep -c '"state":"missing"')" -eq 0
 check scene-packed-kept test -n "$(find scenes/unpacked -name '*.tx')"
 # Nothing is deleted for a scene that cannot be read completely.
@@ -162,23 +157,17 @@ txm gc --delete --keep-for film/lint.blend film
 check scene-one-gone test "$rc" -eq 0 -a "$(keep)" -lt "$all" -a "$(keep)" -gt 0
 
 # ---- usage, folders that cannot be read ------------------------------------------------------------------------------
-txm gc
-check needs-a-folder rc_is 2
-txm gc --store store --older-than 1d tex
-check store-or-folders rc_is 2
-txm gc --max-size 1G tex
-check size-is-for-stores rc_is 2
-txm gc no-such-folder tex
-check missing-folder-exit rc_is 3
-check missing-folder-others-done says "would remove 0 of 5 files"
+gives needs-a-folder 2 -- gc
+gives store-or-folders 2 -- gc --store store --older-than 1d tex
+gives size-is-for-stores 2 -- gc --max-size 1G tex
+gives missing-folder 3 says "would remove 0 of 5 files" -- gc no-such-folder tex
 # As in make, rules decide which tx file of an image is in use.
 mkdir ruled && cp "$golden/rgb8.png" ruled/wood.png
 "$TXMILL" make -q ruled/wood.png && "$TXMILL" make -q -c Non-Color ruled/wood.png
 txm gc --json --keep-for ruled --rule 'wood.*=Non-Color' ruled
 check rules json out '[x["reason"] for x in o if x["type"] == "file"] == ["unused"] and o[-1]["kept"]["used"]["files"] == 1'
 txm gc --delete -q --keep-for ruled --rule 'wood.*=Non-Color' ruled
-txm resolve -c Non-Color ruled/wood.png
-check rules-kept-the-right-one rc_is 0
+gives rules-kept-the-right-one 0 -- resolve -c Non-Color ruled/wood.png
 # The operand is a single tx file.
 tx=$(echo ruled/blender_tx/*.tx) && rm ruled/wood.png
 txm gc "$tx"

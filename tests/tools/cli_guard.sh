@@ -14,10 +14,7 @@ before=$(sums)
 spares() {
     local name=$1 option=$2
     shift 2
-    txm "$@"
-    check "$name-exit" rc_is 2
-    check "$name-names-the-option" says "$option"
-    check "$name-advice" says "another name"
+    gives "$name" 2 says "$option" says "another name" -- "$@"
     check "$name-nothing-lost" test "$(sums)" = "$before"
 }
 
@@ -65,32 +62,22 @@ spares hard-link -o extract -o tex/hard.png "$tx"
 spares symbolic-link -o extract -o tex/soft.png "$tx"
 rm tex/hard.png tex/soft.png
 before=$(sums)
-txm tile -o tex "$tx"
-check folder-exit rc_is 2
-check folder-says says "a folder; name a file in it"
-txm extract -o tex "$tx"
-check folder-image-exit rc_is 2
-check folder-image-says says "-o tex/rgb8.png: is the image that $tx was made from"
+gives folder 2 says "a folder; name a file in it" -- tile -o tex "$tx"
+gives folder-image 2 says "-o tex/rgb8.png: is the image that $tx was made from" -- extract -o tex "$tx"
 
 # Reports: the log itself, and a scene or page of another program.
 txm make --json tex/*.png --log run.jsonl
 log=$(md5sum <run.jsonl)
-txm report -o run.jsonl
-check report-forgotten rc_is 2
-txm report -o run.jsonl run.jsonl
-check report-input rc_is 2
-check report-input-says says "is an input of this command"
+gives report-forgotten 2 -- report -o run.jsonl
+gives report-input 2 says "is an input of this command" -- report -o run.jsonl run.jsonl
 check report-log-untouched test "$(md5sum <run.jsonl)" = "$log"
 echo '<!doctype html><p>mine' >index.html
-txm report -o index.html run.jsonl
-check report-other-page rc_is 2
-check report-other-page-says says "is an HTML page, not a page that txmill wrote"
+gives report-other-page 2 says "is an HTML page, not a page that txmill wrote" -- report -o index.html run.jsonl
 check report-other-page-untouched grep -q mine index.html
 
 # Entries of a list fail one by one.
 printf '%s\n' '{"path": "tex/rgb8.png", "output": "tex/rgba8.png"}' '{"path": "tex/tile64.png", "output": "new.tx"}' >list
-txm make --json @list
-check list-exit rc_is 2
+gives list 2 -- make --json @list
 check list-one-failed json out '[x["state"] for x in o if x["type"] == "file"].count("failed") == 1'
 check list-names-entry says "list:1"
 check list-other-made test -s new.tx
@@ -101,8 +88,7 @@ check list-nothing-lost test "$(sums)" = "$before"
 allows() {
     local name=$1
     shift
-    txm "$@"
-    check "$name" rc_is 0
+    gives "$name" 0 -- "$@"
 }
 for f in picture.png picture.jpg picture.tif picture.exr; do
     allows "first-$f" extract -o $f "$tx"
@@ -143,48 +129,40 @@ kept=$(md5sum lone/*)
 for f in lone/rgba8.png lone/a.tx lone/p.pgm lone/run.jsonl lone/shot.blend; do
     for c in "view --html" "tile --format text -o"; do
         # shellcheck disable=SC2086
-        txm $c $f --overwrite "$tx"
-        check "${c%% *}-never-${f#lone/}" eval 'rc_is 2 && says "or remove the file"'
+        gives "${c%% *}-never-${f#lone/}" 2 says "or remove the file" -- $c $f --overwrite "$tx"
     done
     txm make -f -o $f tex/rgb8.png
     [ $f = lone/a.tx ] || check "make-never-${f#lone/}" rc_is 2
 done
 cp "$tx" lone/a.tx
-txm extract --overwrite -o lone/rgba8.png "$tx"
-check extract-never rc_is 2
-txm report --overwrite -o lone/run.jsonl run.jsonl
-check report-never rc_is 2
+gives extract-never 2 -- extract --overwrite -o lone/rgba8.png "$tx"
+gives report-never 2 -- report --overwrite -o lone/run.jsonl run.jsonl
 check kept test "$(md5sum lone/*)" = "$kept"
 # A picture that txmill wrote became a texture; its format has no mark.
 "$TXMILL" extract -q -o lone/own.png "$tx" 2>/dev/null || "$TXMILL" extract -o lone/own.png "$tx" 2>/dev/null
 "$TXMILL" make -q lone/own.png lone/p.pgm
 kept=$(md5sum lone/*.p*)
 for f in own.png p.pgm; do
-    txm extract --overwrite -o lone/$f "$tx"
-    check "texture-$f" eval 'rc_is 2 && says "is an image with a tx file in blender_tx"'
+    gives "texture-$f" 2 says "is an image with a tx file in blender_tx" -- extract --overwrite -o lone/$f "$tx"
 done
 check textures-kept test "$(md5sum lone/*.p*)" = "$kept"
 # Only make has -f.
-txm view -f --html page.html "$tx"
-check no-force-elsewhere eval 'rc_is 2 && says "--overwrite replaces a file that txmill did not write"'
+gives no-force-elsewhere 2 says "--overwrite replaces a file that txmill did not write" -- view -f --html page.html "$tx"
 
 # ---- options that take a folder ------------------------------------------------------------------------------------------
 before=$(sums)
 # shellcheck disable=SC2211
 for c in "check --cache-dir" "make --cache-dir" "make -d" "make --store" "make --packed" "gc --store" "list -d" "stream render -d"; do
     # shellcheck disable=SC2086
-    txm $c tex/*.png
-    check "folder-${c// /}" eval 'rc_is 2 && says "tex/rgb8.png: a file, not a folder"'
+    gives "folder-${c// /}" 2 says "tex/rgb8.png: a file, not a folder" -- $c tex/*.png
 done
 check folder-nothing-made test "$(sums)" = "$before" -a ! -e tex/tex
 for glob in include exclude; do
     txm make --$glob '*.exr' tex/rgb8.png
     check $glob-without-folder eval 'rc_is 2 && says "--$glob: applies to files in folders"'
-    txm info --$glob '*.exr' "$tx"
-    check $glob-without-folder-info rc_is 2
+    gives "$glob-without-folder-info" 2 -- info --$glob '*.exr' "$tx"
 done
-txm make -n --exclude 'tile*' tex
-check glob-with-folder rc_is 0
+gives glob-with-folder 0 -- make -n --exclude 'tile*' tex
 
 # ---- outputs that were edited ------------------------------------------------------------------------------------------
 # A picture, page or plot that txmill wrote is written again without asking, but not if one byte of it was changed, wherever
@@ -213,18 +191,15 @@ PY
 again() {
     local name=$1 file=$2 how sum
     shift 2
-    txm "$@"
-    check "$name-written" rc_is 0
+    gives "$name-written" 0 -- "$@"
     check "$name-has-a-digest" eval 'grep -aq "txmill-seal:" "$file" && ! grep -aq "txmill-seal:0000000000000000" "$file"'
     cp "$file" whole
-    txm "$@"
-    check "$name-again" rc_is 0
+    gives "$name-again" 0 -- "$@"
     for how in end middle mark appended cut earlier; do
         cp whole "$file"
         change "$file" $how
         sum=$(md5sum <"$file")
-        txm "$@"
-        check "$name-$how-refused" eval 'rc_is 2 && says "changed after txmill wrote it"'
+        gives "$name-$how-refused" 2 says "changed after txmill wrote it" -- "$@"
         check "$name-$how-kept" test "$(md5sum <"$file")" = "$sum"
     done
     rm "$file"
@@ -241,7 +216,6 @@ while at < len(data):
     assert struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(data[at + 4:at + 8 + length]), at
     at += 12 + length
 PY
-txm make -q -d edited/c edited/p.png
-check png-converts rc_is 0
+gives png-converts 0 -- make -q -d edited/c edited/p.png
 check no-temporaries no_temporaries
 finish

@@ -12,20 +12,12 @@ const=$(echo blender_tx/constant*.tx)
 half=$(echo blender_tx/half*.tx)
 grey=$(echo blender_tx/gray*.tx)
 
-txm info "$rgb"
-check text-exit rc_is 0
-check text-size prints "300 x 200 px, 9 levels, tiles of 64 x 64"
-check text-type prints "uint8 RGBA"
-check text-cycles prints "Cycles        uses it"
-check text-source prints "$work/rgb8.png"
-check text-space prints "scene_linear_srgb"
-check text-working-space prints "Linear Rec.709"
-check text-alpha prints "straight"
+gives text 0 prints "300 x 200 px, 9 levels, tiles of 64 x 64" prints "uint8 RGBA" prints "Cycles        uses it" \
+    prints "$work/rgb8.png" prints "scene_linear_srgb" prints "Linear Rec.709" prints "straight" -- info "$rgb"
 check text-levels test "$(grep -cE '^ +[0-9]+  [0-9]+ x [0-9]+ ' out)" -eq 9
 check text-silent test ! -s err
 
-txm info --json "$rgb" "$const" "$half" "$grey"
-check json-exit rc_is 0
+gives json 0 -- info --json "$rgb" "$const" "$half" "$grey"
 check json-lines test "$(wc -l <out)" -eq 4
 if has_jsonschema; then check json-schema valid_json info out; else skip json-schema "python3-jsonschema is missing"; fi
 check json-container json out '[x["container"] for x in o] == ["tiff", "tiff", "exr", "tiff"]'
@@ -107,8 +99,7 @@ check envlatl json out 'o[0]["format"] == "equiangular"'
 # ---- files of other programs -----------------------------------------------------------------------------------------
 blender=${TXM_GOLDEN_TX:-}
 if [ -n "$blender" ] && [ -d "$blender" ]; then
-    txm info --json "$blender"/*.tx
-    check blender-exit rc_is 0
+    gives blender 0 -- info --json "$blender"/*.tx
     check blender-accepted json out 'all(x["cycles"]["accepted"] for x in o)'
     check blender-described json out 'all(x["sha1"] and x["average"] and x["alpha"] and x["colorspace"]["detected"] and x["source"]["path"].startswith("/golden/src/") for x in o)'
     if has_jsonschema; then check blender-schema valid_json info out; fi
@@ -142,10 +133,8 @@ echo "no tx file" >text.tx
 head -c 2000 "$rgb" >cut.tx
 mkdir folder.tx
 printf 'x' >$'bad\nname\xe9.tx'
-txm info empty.tx text.tx cut.tx folder.tx missing.tx $'bad\nname\xe9.tx' "$rgb"
-check bad-exit rc_is 3
-check bad-last-line last_line_is "TXMILL-ERROR code=3 failed=5 total=6"
-check bad-good-one-shown prints "300 x 200"
+gives bad 3 last_line_is "TXMILL-ERROR code=3 failed=5 total=6" prints "300 x 200" \
+    -- info empty.tx text.tx cut.tx folder.tx missing.tx $'bad\nname\xe9.tx' "$rgb"
 for f in empty.tx text.tx cut.tx folder.tx missing.tx; do check "bad-names-$f" says "$f"; done
 check bad-name-one-line test "$(wc -l <err)" -eq "$((7 + $(grep -c "^txmill: [0-9]* failed: " err)))" -a "$(grep -c "^txmill: error: " err)" -eq 5
 txm info --json empty.tx missing.tx $'bad\nname\xe9.tx' "$rgb"

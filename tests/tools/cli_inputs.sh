@@ -103,9 +103,8 @@ check pictures test "$(ls pictures | tr '\n' ' ')" = "grey.png wood.png "
 "$TXMILL" make -q -c Non-Color tex/wood.png
 txm extract tex --format tif -o two/
 check same-image test "$(find two -name 'wood*.tif' | wc -l)" -eq 2
-txm extract tex -o one.png
-check many-exit rc_is 2
-check many-says says "-o one.png: 3 tx files need a folder for their pictures; give one, as in -o pictures/"
+gives many 2 says "-o one.png: 3 tx files need a folder for their pictures; give one, as in -o pictures/" \
+    -- extract tex -o one.png
 txm extract tex -o tex
 check no-image-lost test "$rc" -eq 2 -a "$(cksum <tex/wood.png)" = "$(cksum <"$golden/rgb8.png")"
 txm extract --format a/b -o two/ "$wood"
@@ -128,8 +127,7 @@ done
 
 # Two folders are compared by file names. A file that one of them lacks is a difference.
 cp -r tex other && rm other/deep/blender_tx/*.tx && cp "$grey" other/blender_tx/more.tx
-txm diff tex other
-check diff-folders-exit rc_is 5
+gives diff-folders 5 -- diff tex other
 check diff-folders-sum grep -qx '4 files: 2 the same, 1 only in the first folder, 1 only in the second folder' out
 for pair in "tex tex" "tex/ tex" "./tex tex//" "tex/. $PWD/tex/"; do
     # shellcheck disable=SC2086

@@ -6,20 +6,13 @@
 scenes=$work/scenes
 cp -r "$TXM_TESTDATA/blend" "$scenes"
 
-txm list "$scenes/materials.blend"
-check text-exit rc_is 0
-check text-version prints "Blender 3.4.6, zstd"
-check text-count prints "19 images, 0 libraries"
-check text-settings prints "file, ready, Non-Color, alpha channel_packed"
-check text-user prints 'material "modes", node "Image Texture": clip, closest'
-check text-world prints 'world "sky", node "Environment Texture": repeat, closest, environment'
-check text-tiles prints "4 UDIM tiles, 1001 to 1013"
-check text-missing prints "tiled, missing"
-check text-tx prints "3 files, 222 B; tx: 3 missing"
+gives text 0 prints "Blender 3.4.6, zstd" prints "19 images, 0 libraries" \
+    prints "file, ready, Non-Color, alpha channel_packed" prints 'material "modes", node "Image Texture": clip, closest' \
+    prints 'world "sky", node "Environment Texture": repeat, closest, environment' prints "4 UDIM tiles, 1001 to 1013" \
+    prints "tiled, missing" prints "3 files, 222 B; tx: 3 missing" -- list "$scenes/materials.blend"
 check text-silent test ! -s err
 
-txm list --json "$scenes/materials.blend" "$scenes/packed.blend" "$scenes/linked.blend" "$scenes/missing.blend"
-check json-exit rc_is 0
+gives json 0 -- list --json "$scenes/materials.blend" "$scenes/packed.blend" "$scenes/linked.blend" "$scenes/missing.blend"
 if has_jsonschema; then check json-schema valid_json list out; else skip json-schema "python3-jsonschema is missing"; fi
 check json-scenes json out '[(x["images"], x["libraries"]) for x in o if x["type"] == "scene"] == [(19, 0), (4, 0), (5, 2), (1, 1)]'
 check json-counts json out 'sum(x["type"] == "image" for x in o) == 29 and sum(x["type"] == "library" for x in o) == 3'
@@ -31,8 +24,7 @@ check json-alias json out '[x["colorspace"] for x in o if x.get("name") == "prem
 check json-data json out 'all(x["colorspace"]["data"] == (x["colorspace"]["name"] == "Non-Color") for x in o if x["type"] == "image")'
 
 # make makes exactly the files that list calls missing, under the same names.
-txm make -q -c sRGB -a straight "$scenes/textures/wood.png" "$scenes/textures/rough.png"
-check made rc_is 0
+gives made 0 -- make -q -c sRGB -a straight "$scenes/textures/wood.png" "$scenes/textures/rough.png"
 txm list --json "$scenes/materials.blend"
 check tx-fresh json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "wood"] == ["fresh"]'
 check tx-other-settings json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "premul"] == ["missing"]'
@@ -100,43 +92,33 @@ check word-is-a-name test "$(find blender_tx -name "word.png.*.tx" | wc -l)" = 3
 check word-verifies "$TXMILL" verify -q blender_tx/word.png.*.tx
 
 # ---- findings --------------------------------------------------------------------------------------------------------
-txm list --lint "$scenes/lint.blend"
-check lint-exit rc_is 5
-check lint-text prints 'normal-map-color: image "bad normal" feeds a Normal Map node but is in sRGB'
-txm list --lint --json "$scenes/lint.blend" "$scenes/missing.blend" "$scenes/materials.blend"
-check lint-json-exit rc_is 5
+gives lint 5 prints 'normal-map-color: image "bad normal" feeds a Normal Map node but is in sRGB' \
+    -- list --lint "$scenes/lint.blend"
+gives lint-json 5 -- list --lint --json "$scenes/lint.blend" "$scenes/missing.blend" "$scenes/materials.blend"
 if has_jsonschema; then check lint-json-schema valid_json list out; fi
 check lint-ids json out 'sorted({x["id"] for x in o if x["type"] == "finding"}) == ["color-and-data", "data-as-color", "missing-file", "missing-library", "normal-map-color", "opaque-alpha", "two-colorspaces"]'
 check lint-images json out '{x["image"] for x in o if x.get("id") == "opaque-alpha"} >= {"bad normal", "brick", "frames"}'
 check lint-set json out 'any("3 of 3 files, first" in x["message"] for x in o if x.get("id") == "opaque-alpha" and x["image"] == "brick")'
 check lint-by-name json out '[x["image"] for x in o if x.get("id") == "data-as-color"] == ["bad normal", "both"]'
 check lint-missing json out '[x["image"] for x in o if x.get("id") == "missing-file"] == ["missing", "missing set"]'
-txm list --lint "$scenes/lib/far.blend"
-check lint-opaque rc_is 5
+gives lint-opaque 5 -- list --lint "$scenes/lib/far.blend"
 cp "$golden/rgb8.png" "$scenes/textures/lib/far.png"
-txm list --lint "$scenes/lib/far.blend"
-check lint-clean rc_is 0
+gives lint-clean 0 -- list --lint "$scenes/lib/far.blend"
 head -c 50 "$golden/rgb8.png" >"$scenes/textures/lib/far.png"
-txm list --lint "$scenes/lib/far.blend"
-check lint-unusable-exit rc_is 5
-check lint-unusable prints 'unusable-file: image "far": '
+gives lint-unusable 5 prints 'unusable-file: image "far": ' -- list --lint "$scenes/lib/far.blend"
 
 # ---- failures --------------------------------------------------------------------------------------------------------
 head -c 5000 "$scenes/lint.blend" >cut.blend
-txm list --json cut.blend "$scenes/lib/far.blend" no.blend "$scenes/textures/sky.png"
-check failed-exit rc_is 3
-check failed-last-line last_line_is "TXMILL-ERROR code=3 failed=3 total=4"
+gives failed 3 last_line_is "TXMILL-ERROR code=3 failed=3 total=4" \
+    -- list --json cut.blend "$scenes/lib/far.blend" no.blend "$scenes/textures/sky.png"
 check failed-others-listed json out 'any(x.get("name") == "far" for x in o)'
 check failed-json json out '[x["error"]["status"] for x in o if "error" in x] == ["corrupt", "not-found", "unsupported"]'
 if has_jsonschema; then check failed-json-schema valid_json list out; fi
 check failed-says says "cut.blend: the zstd data ends at byte 5000: the file is truncated"
 # The content of a library that is cut short is unknown, and a list without it would not be complete.
 mkdir -p half/lib && cp "$scenes/graph.blend" half && head -c 3000 "$scenes/lib/graph.blend" >half/lib/graph.blend
-txm list half/graph.blend
-check library-cut rc_is 3
-check library-cut-says says "half/lib/graph.blend: the zstd data ends at byte 3000"
-txm list
-check usage rc_is 2
+gives library-cut 3 says "half/lib/graph.blend: the zstd data ends at byte 3000" -- list half/graph.blend
+gives usage 2 -- list
 printf 'ocio_profile_version: 2\n' >broken.ocio
 txm list --ocio broken.ocio "$scenes/lib/far.blend"
 check broken-config test "$rc" -ne 0

@@ -8,8 +8,7 @@ cp "$golden"/{rgb8,gray8,rgba8,one,tile64}.png "$golden"/half-rgb.exr "$golden"/
 srgb=blender_tx/rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx
 
 # ---- the plain case ------------------------------------------------------------------------------------------------
-txm make rgb8.png
-check make-exit rc_is 0
+gives make 0 -- make rgb8.png
 check make-name test -f "$srgb"
 check make-prints prints "created      $srgb"
 check make-silent-on-stderr test ! -s err
@@ -49,10 +48,7 @@ txm make rgb8.png
 check truncated-is-made-again prints "created      $srgb"
 
 # ---- images that are used as they are --------------------------------------------------------------------------------
-txm make one.png "$srgb"
-check used-as-is-exit rc_is 0
-check one-pixel-skipped prints "one.png: skipped"
-check tx-input-skipped prints "$srgb: skipped"
+gives used-as-is 0 prints "one.png: skipped" prints "$srgb: skipped" -- make one.png "$srgb"
 check no-tx-of-tx test ! -e blender_tx/blender_tx
 
 # ---- settings in names -----------------------------------------------------------------------------------------------
@@ -109,16 +105,13 @@ check mono-no json info.json 'o[0]["channels"] == 4'
 check tile-size json info.json 'o[0]["tile_width"] == 128 and o[0]["tile_height"] == 128'
 check compression-none json info.json 'o[0]["compression"] == "none"'
 check borders-no json info.json 'o[0]["border_section"]["state"] == "none"'
-txm make rgb8.png -d zstd --compression zstd:3
-check zstd-opt-in rc_is 0
+gives zstd-opt-in 0 -- make rgb8.png -d zstd --compression zstd:3
 info_json zstd/rgb8*.tx
 check zstd-stored json info.json 'o[0]["compression"] == "zstd"'
 txm make half-rgb.exr -d zstd --compression zstd
 check zstd-no-exr test "$rc" -ne 0
 check zstd-no-exr-message says half-rgb.exr
-txm make --dry-run half-rgb.exr rgb8.png -d zstd2 --compression zstd
-check zstd-no-exr-planned rc_is 2
-check zstd-no-exr-others prints would-create
+gives zstd-no-exr 2 prints would-create -- make --dry-run half-rgb.exr rgb8.png -d zstd2 --compression zstd
 txm make rgb8.png -d meta --redact --attrib project=demo --attrib "Copyright=A. Body"
 info_json meta/rgb8*.tx
 check redact json info.json 'o[0]["source"]["path"] == "rgb8.png"'
@@ -146,15 +139,11 @@ done
 # ---- several inputs --------------------------------------------------------------------------------------------------
 mkdir many
 for i in $(seq 24); do cp "$golden/tile64.png" "many/$i.png"; done
-txm make -j 4 many/*.png
-check many-exit rc_is 0
+gives many 0 -- make -j 4 many/*.png
 check many-made test "$(find many/blender_tx -name '*.tx' | wc -l)" -eq 24
 check many-summary says "24 created"
 check many-alike test "$(for f in many/blender_tx/*; do "$TXMILL" info --json "$f"; done | grep -o '"sha1":"[^"]*"' | sort -u | wc -l)" -eq 1
-txm make -j 1 many/*.png missing.png
-check partial-exit rc_is 3
-check partial-summary says "24 up to date"
-check partial-last-line last_line_is "TXMILL-ERROR code=3 failed=1 total=25"
+gives partial 3 says "24 up to date" last_line_is "TXMILL-ERROR code=3 failed=1 total=25" -- make -j 1 many/*.png missing.png
 rm -r many/blender_tx
 txm make --fail-fast -j 1 missing.png many/*.png
 check fail-fast-stops nothing_in many
@@ -193,8 +182,7 @@ check odd-names-made test -f "blender_tx/$name.0-926BDA8569F1F2504902F06ABA51E46
 check odd-names-one-line test "$(wc -l <out)" -eq 1
 check odd-names-no-escape test -z "$(grep -l $'\033' out err)"
 check odd-names-error says 'no\nsuch'
-txm make --force --json rgb8.png one.png "$name" $'no\nsuch\xe9.png' missing.png
-check json-exit rc_is 3
+gives json 3 -- make --force --json rgb8.png one.png "$name" $'no\nsuch\xe9.png' missing.png
 check json-states json out '[x.get("state") for x in o].count("failed") == 2 and any(x.get("state") == "skipped" for x in o)'
 check json-exact-bytes json out 'any(x.get("input_encoded", "").endswith("%E9.png") for x in o)'
 check json-summary json out 'o[-1]["color"]["exact"] == (o[-1]["color"]["converted"] == 0 or o[-1]["color"]["library"].startswith("2.5.")) and o[-1]["type"] == "summary" and o[-1]["created"] == 2 and o[-1]["failed"] == 2 and o[-1]["exit_code"] == 3'

@@ -13,8 +13,7 @@ print(sorted({f["tx"]["state"] for x in o if x["type"] == "image" for f in x["fi
 }
 
 check before test "$(states "$scenes/lint.blend")" = "['missing']"
-txm make --json "$scenes/lint.blend"
-check made-exit rc_is 0
+gives made 0 -- make --json "$scenes/lint.blend"
 check made-states json out 'all(x["state"] == "created" for x in o if x["type"] == "file") and len(o) == 9'
 check fresh test "$(states "$scenes/lint.blend")" = "['fresh']"
 txm make --json "$scenes/lint.blend"
@@ -22,26 +21,17 @@ check again-up-to-date json out 'all(x["state"] == "up-to-date" for x in o if x[
 if has_jsonschema; then check json-schema valid_json make out; fi
 
 # Sets, sequences, aliases of colour spaces, alpha modes and worlds. A missing image fails, and the others are made.
-txm make "$scenes/materials.blend"
-check missing-exit rc_is 3
-check missing-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=21"
-check missing-says says 'image "missing" of'
-check missing-set-says says 'image "missing set" of'
-check generated-said says "materials.blend: 1 generated image is left out, as in Blender"
-check movie-said says "materials.blend: 1 movie is left out, as in Blender"
-check no-path-said says "materials.blend: 1 image without a file is left out"
+gives missing 3 last_line_is "TXMILL-ERROR code=3 failed=2 total=21" says 'image "missing" of' says 'image "missing set" of' \
+    says "materials.blend: 1 generated image is left out, as in Blender" \
+    says "materials.blend: 1 movie is left out, as in Blender" says "materials.blend: 1 image without a file is left out" \
+    -- make "$scenes/materials.blend"
 check all-others-fresh test "$(states "$scenes/materials.blend")" = "['fresh']"
 
-txm make -q "$scenes/linked.blend"
-check linked-exit rc_is 0
+gives linked 0 -- make -q "$scenes/linked.blend"
 check linked-fresh test "$(states "$scenes/linked.blend")" = "['fresh']"
-txm make -q "$scenes/missing.blend"
-check missing-library-exit rc_is 3
-check missing-library-says says "gone.blend"
+gives missing-library 3 says "gone.blend" -- make -q "$scenes/missing.blend"
 
-txm make "$scenes/packed.blend"
-check packed-exit rc_is 0
-check packed-warns says "3 packed images are left out; --packed DIR unpacks and converts them"
+gives packed 0 says "3 packed images are left out; --packed DIR unpacks and converts them" -- make "$scenes/packed.blend"
 txm make -q --dry-run --packed "$work/unpacked" "$scenes/packed.blend"
 check packed-dry-run test ! -e "$work/unpacked"
 txm make --packed "$work/unpacked" "$scenes/packed.blend"
@@ -79,15 +69,12 @@ check unpack-fails test "$rc" -ne 0
 txm make --lint --dry-run "$scenes/lint.blend"
 check lint says 'feeds a Normal Map node but is in sRGB'
 head -c 3000 "$scenes/lint.blend" >cut.blend
-txm make -q cut.blend no.blend "$scenes/lint.blend"
-check broken-exit rc_is 3
-check broken-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=10"
+gives broken 3 last_line_is "TXMILL-ERROR code=3 failed=2 total=10" -- make -q cut.blend no.blend "$scenes/lint.blend"
 
 # Blender 5's layout, and that of an old big-endian machine with 4-byte addresses.
 cp "$scenes/small/linked_5.blend" "$scenes/small/packed_big_endian.blend" "$scenes"
 for name in linked_5 packed_big_endian; do
-    txm make -q "$scenes/$name.blend" --packed "$work/$name"
-    check "$name-exit" rc_is 0
+    gives "$name" 0 -- make -q "$scenes/$name.blend" --packed "$work/$name"
     check "$name-fresh" test "$(states "$scenes/$name.blend")" = "['fresh']"
 done
 check big-endian-unpacked test "$(find "$work/packed_big_endian/blender_tx" -name '*.tx' | wc -l)" -eq 5
@@ -96,8 +83,7 @@ check big-endian-unpacked test "$(find "$work/packed_big_endian/blender_tx" -nam
 tx_count() { find "$1" -name '*.tx' | wc -l; }
 rm -rf "$scenes/textures/blender_tx"
 printf '%s\n' "$scenes/lint.blend" >scenes.txt
-txm make --json --cache-dir "$work/plain" @scenes.txt
-check listed-exit rc_is 0
+gives listed 0 -- make --json --cache-dir "$work/plain" @scenes.txt
 check listed test "$(tx_count "$work/plain")" -eq 8
 printf '{"path": "%s", "cache_dir": "%s"}\n' "$scenes/lint.blend" "$work/listed" >scenes.txt
 txm make --json @scenes.txt
@@ -105,15 +91,13 @@ check listed-cache-dir test "$(tx_count "$work/listed")" -eq 8
 check listed-origin json out 'all(x["origin"].endswith("lint.blend") for x in o if x["type"] == "file")'
 printf '{"path": "%s", "colorspace": "sRGB"}\n{"path": "%s", "working_space": "Linear Rec.2020"}\n' \
     "$scenes/lint.blend" "$scenes/lint.blend" >scenes.txt
-txm make --json --cache-dir "$work/wide" @scenes.txt
-check listed-settings-exit rc_is 2
-check listed-settings-refused says "scenes.txt:1: $scenes/lint.blend: is a scene, which stores the colour space"
+gives listed-settings 2 says "scenes.txt:1: $scenes/lint.blend: is a scene, which stores the colour space" \
+    -- make --json --cache-dir "$work/wide" @scenes.txt
 check listed-working-space test "$(find "$work/wide" -name '*.tx' ! -name '*926BDA8569F1F2504902F06ABA51E46D*' | wc -l)" -eq 8
 rm -rf "$scenes/textures/blender_tx"
 mkdir project
 cp -r "$scenes/lint.blend" "$scenes/textures" project
-txm make -q --include '*.blend' --cache-dir "$work/folder" project
-check folder-exit rc_is 0
+gives folder 0 -- make -q --include '*.blend' --cache-dir "$work/folder" project
 check folder-scene test "$(tx_count "$work/folder")" -eq 8
 txm make --json project --dry-run
 check folder-images-alone json out 'not any(x["input"].endswith(".blend") or x.get("origin") for x in o if x["type"] == "file")'

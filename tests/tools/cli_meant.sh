@@ -63,17 +63,14 @@ rm tex/*a*.png
 "$TXMILL" make -q tex
 for c in info verify sample "view -F symbols" tile; do
     # shellcheck disable=SC2086
-    txm $c tex/rgb8.png
-    check "image-${c%% *}" eval 'rc_is 0 && says "tex/rgb8.png: its tx file is tex/blender_tx/rgb8.png.0-"'
+    gives "image-${c%% *}" 0 says "tex/rgb8.png: its tx file is tex/blender_tx/rgb8.png.0-" -- $c tex/rgb8.png
 done
-txm info 'tex/deep/a grey.png'
-check image-with-space rc_is 0
+gives image-with-space 0 -- info 'tex/deep/a grey.png'
 cp tex/rgb8.png lone.png
 txm info lone.png
 check image-without eval "rc_is 3 && says \"lone.png: is a PNG image without a tx file; 'txmill make lone.png' makes one\""
 mkdir show && cp tex/rgb8.png show/ && echo 'cache-dir = elsewhere' >show/.txmill && "$TXMILL" make -q show/rgb8.png
-txm info show/rgb8.png
-check image-of-project eval 'rc_is 0 && says "its tx file is show/elsewhere/rgb8.png.0-"'
+gives image-of-project 0 says "its tx file is show/elsewhere/rgb8.png.0-" -- info show/rgb8.png
 # Of several tx files, the one that the settings choose; verify looks at all.
 mkdir several && cp "$golden/rgb8.png" several/a.png
 for c in sRGB Non-Color "Linear Rec.2020"; do "$TXMILL" make -q -c "$c" several/a.png; done
@@ -89,8 +86,7 @@ txm verify several/a.png
 check several-verify test "$(grep -c ': good' out)" -eq 3
 # A tx file under an image's name is accepted.
 cp tex/blender_tx/rgb8*.tx pretender.tif
-txm info pretender.tif
-check image-is-tx rc_is 0
+gives image-is-tx 0 -- info pretender.tif
 
 # ---- advice that is pasted ---------------------------------------------------------------------------------------------
 # Every command in a message works in a shell, whatever the name is: it makes the tx file that the message is about.
@@ -127,8 +123,7 @@ done
 # ---- folders -----------------------------------------------------------------------------------------------------------
 for c in info verify resolve "borders --check"; do
     # shellcheck disable=SC2086
-    txm $c tex
-    check "below-${c%% *}" eval 'rc_is 0 && prints "a grey.png"'
+    gives "below-${c%% *}" 0 prints "a grey.png" -- $c tex
 done
 txm check tex
 check below-check prints "3 of 3 textures fresh"
@@ -148,16 +143,14 @@ fi
 # ---- names -------------------------------------------------------------------------------------------------------------
 cp tex/rgb8.png tex/Wood.PNG
 for c in make check resolve; do
-    txm $c tex/wood.png
-    check "case-$c" eval 'rc_is 3 && says "Wood.PNG exists, wood.png does not"'
+    gives "case-$c" 3 says "Wood.PNG exists, wood.png does not" -- $c tex/wood.png
 done
 rm tex/Wood.PNG
 mkdir other && cp "$TXM_TESTDATA/blend/materials.blend" other/ && cp -r "$TXM_TESTDATA/blend/textures" other/
 mv other/textures/wood.png other/textures/Wood.PNG
 txm make -n other/materials.blend
 check case-in-scene says "does not exist; Wood.PNG does: upper and lower case are different here"
-txm make -o oak.tx tex/rgb8.png
-check output-hint eval 'rc_is 0 && says "-o oak.tx: Cycles does not look for a file of this name"'
+gives output-hint 0 says "-o oak.tx: Cycles does not look for a file of this name" -- make -o oak.tx tex/rgb8.png
 txm make -o "copy/$(basename tex/blender_tx/rgb8*.tx)" tex/rgb8.png
 check output-no-hint eval '! says "will not look for"'
 txm info oak.tx

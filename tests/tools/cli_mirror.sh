@@ -12,10 +12,8 @@ made=$(find share -name '*.tx' | wc -l)
 contents() { find "$1" -name '*.tx' -exec md5sum {} + | cut -c 1-32 | sort; }
 share=$(find share -type f -exec md5sum {} + | sort)
 
-txm mirror
-check no-scene eval 'rc_is 2 && says "no scene given"'
-txm mirror share/linked.blend
-check no-folder eval 'rc_is 2 && says "name it with --to"'
+gives no-scene 2 says "no scene given" -- mirror
+gives no-folder 2 says "name it with --to" -- mirror share/linked.blend
 txm mirror -n --to local share/linked.blend
 check dry-run eval 'rc_is 0 && says "$made to create" && nothing_in local'
 check dry-run-says prints "copied from $work/share/textures"
@@ -24,13 +22,10 @@ txm mirror --to local/new share/linked.blend
 check made eval 'rc_is 0 && says "$made created"'
 check same-bytes test "$(contents local/new)" = "$(contents share)"
 check share-untouched test "$(find share -type f -exec md5sum {} + | sort)" = "$share"
-txm check -d "$work/local/new" share/linked.blend
-check fresh-there rc_is 0
+gives fresh-there 0 -- check -d "$work/local/new" share/linked.blend
 mv share/textures share/hidden && find share/hidden -name blender_tx -exec rm -r {} + && mv share/hidden share/textures
-txm check -d "$work/local/new" share/linked.blend
-check serves-alone rc_is 0
-txm mirror --to local/new share/linked.blend
-check again eval 'rc_is 0 && says "0 created"'
+gives serves-alone 0 -- check -d "$work/local/new" share/linked.blend
+gives again 0 says "0 created" -- mirror --to local/new share/linked.blend
 txm mirror --to local/new --json share/linked.blend
 check json valid_json make out
 
@@ -42,10 +37,8 @@ txm make share/linked.blend
 printf 'x' >>share/textures/wood.png
 touch -d '+1 hour' share/textures/wood.png
 txm make share/linked.blend
-txm mirror --to local/new share/linked.blend
-check newer eval 'rc_is 0 && says "1 created"'
-txm check -d "$work/local/new" --content share/linked.blend
-check newer-fresh rc_is 0
+gives newer 0 says "1 created" -- mirror --to local/new share/linked.blend
+gives newer-fresh 0 -- check -d "$work/local/new" --content share/linked.blend
 
 # ---- only the levels that a picture needs --------------------------------------------------------------------------------
 mkdir sized
@@ -58,8 +51,7 @@ for size in 600x10:300 150x150:150 30x75:75 16x16:18; do
     txm info local/sized
     check "mirrored-$size" prints "${size#*:} x "
 done
-txm mirror --to local/sized --size 16x16 --limit 64 sized/rgb8.png
-check size-and-limit eval 'rc_is 2 && says "two ways"'
+gives size-and-limit 2 says "two ways" -- mirror --to local/sized --size 16x16 --limit 64 sized/rgb8.png
 
 # ---- a limit ------------------------------------------------------------------------------------------------------------
 mkdir many
@@ -79,21 +71,16 @@ check limit-said says "what is left is needed here"
 mkdir small
 if mount -t tmpfs -o size=16k none small 2>/dev/null; then
     trap 'umount "$work/small" 2>/dev/null; clean_up' EXIT
-    txm mirror --to small share/linked.blend
-    check full-exit rc_is 4
-    check full-says says "No space left"
+    gives full 4 says "No space left" -- mirror --to small share/linked.blend
     check full-nothing-half test "$(find small -name '*.txm-tmp' | wc -l)" -eq 0
     check full-whole test -z "$(contents small | comm -23 - <(contents local/new))"
     mount -o remount,size=1m small
-    txm mirror --to small --json share/linked.blend
-    check copies-rc rc_is 0
-    check copies prints '"via":"copy"'
+    gives copies 0 prints '"via":"copy"' -- mirror --to small --json share/linked.blend
     check copies-same test "$(contents small)" = "$(contents local/new)"
     mount -o remount,ro small
     touch -d '+2 hours' share/textures/wood.png
     txm make share/linked.blend
-    txm mirror --to small share/linked.blend
-    check read-only eval 'rc_is 3 && says "Read-only file system"'
+    gives read-only 3 says "Read-only file system" -- mirror --to small share/linked.blend
     umount small
 else
     skip small "mounting a small tmpfs is not permitted"

@@ -18,8 +18,7 @@ failure() { # NAME STATUS RETRYABLE
 { echo 'slurmstepd: error: *** JOB 7 ON n1 CANCELLED ***'; grep -m 1 '"created"' run1.jsonl | sed 's/"created"/"up-to-date"/'; printf '{"schema":"txmill.make","vers'; } >killed.jsonl
 echo '[1,2' >>run2.jsonl
 
-txm report --json run0.jsonl run1.jsonl run2.jsonl killed.jsonl
-check exit rc_is 0
+gives exit 0 -- report --json run0.jsonl run1.jsonl run2.jsonl killed.jsonl
 check images json out 'o[0]["images"] == 13 and o[0]["created"] == 10'
 check failed json out 'o[0]["failed"] == 3 and o[0]["retryable"] == 1'
 check reasons json out '[(r["images"], r["retryable"], r["status"]) for r in o[0]["reasons"]] == [(2, False, o[0]["reasons"][0]["status"]), (1, True, "locked")]'
@@ -76,19 +75,16 @@ run python3 "$repo/tests/util/page_data.py" many.html
 check many-left-out json out '[r["images"] for r in o[0]["report"]["reasons"]] == [3000] and [len(i) for i in o[0]["lists"]["reasons"]] == [1000]'
 
 # ---- the tx files of a run ---------------------------------------------------------------------------------------------
-txm verify --json --run run1.jsonl --run run2.jsonl --run killed.jsonl
-check verify-run-exit rc_is 0
+gives verify-run 0 -- verify --json --run run1.jsonl --run run2.jsonl --run killed.jsonl
 check verify-run-each-once json out 'len(o) == 10 and len({x["file"] for x in o}) == 10'
 mv "$(find tex -name '000001*.tx')" away.tx
 txm verify --run run1.jsonl --run run2.jsonl
 check verify-run-missing test "$rc" -ne 0
 mv away.tx "$(find tex -name '000002*.tx' | sed 's/000002/000001/')"
-txm verify --run no-such.jsonl
-check verify-run-no-log rc_is 3
+gives verify-run-no-log 3 -- verify --run no-such.jsonl
 
 # ---- files that are not logs -----------------------------------------------------------------------------------------
-txm report --json no-such.jsonl run1.jsonl
-check missing-log-exit rc_is 3
+gives missing-log 3 -- report --json no-such.jsonl run1.jsonl
 check missing-log-others-count json out 'o[0]["runs"] == 1'
 head -c 300000 /dev/urandom >noise
 txm report --json noise
@@ -97,29 +93,24 @@ python3 -c 'print("[" * 100000); print("{\"a\":" * 100000)' >deep
 txm report --json deep
 check deep json out 'o[0]["images"] == 0 and o[0]["foreign_lines"] == 2'
 head -c 20000000 /dev/zero | tr '\0' x >long
-txm report long
-check long-line-exit rc_is 3
-check long-line-says says "not a log of txmill"
+gives long-line 3 says "not a log of txmill" -- report long
 cat >odd <<'EOF2'
 {"schema":"txmill.make","version":1,"type":"file","input":7,"state":"created"}
 {"schema":"txmill.make","version":1,"type":"file","input":"a","state":"created","width":-5,"height":1e99,"levels":99,"channels":7,"data_type":"uint8","tx_bytes":"x","stage_seconds":3,"lint":{"id":1}}
 {"schema":"txmill.make","version":1,"type":"file","input":"b","state":"created","width":4000000000,"height":2,"levels":3,"channels":4,"data_type":"octal","seconds":1e400}
 {"schema":"txmill.make","version":1,"type":"summary","shard":{"index":4294967295,"count":4294967295,"list_key":5},"exit_code":"no"}
 EOF2
-txm report --json odd -o odd.html
-check odd-exit rc_is 0
+gives odd 0 -- report --json odd -o odd.html
 check odd-counts json out 'o[0]["images"] == 2 and o[0]["texture_memory"]["images"] == 0 and o[0]["shards"] == 0'
 echo '{"schema":"txmill.make","version":2,"type":"file"}' >newer
 txm report newer
 check newer-says says newer
-txm report
-check needs-logs rc_is 2
+gives needs-logs 2 -- report
 run "$TXMILL" report - -o - <run1.jsonl
 check through-pipes prints "</html>"
 
 # ---- the page ----------------------------------------------------------------------------------------------------------
-txm report run0.jsonl run1.jsonl run2.jsonl killed.jsonl --title 'Shot <b>10</b>' -o page.html
-check page-exit rc_is 0
+gives page 0 -- report run0.jsonl run1.jsonl run2.jsonl killed.jsonl --title 'Shot <b>10</b>' -o page.html
 run python3 "$repo/tests/util/page_data.py" page.html
 check page-alone rc_is 0
 txm report run1.jsonl -o no/such/../page.html

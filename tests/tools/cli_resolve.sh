@@ -5,8 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 cp "$golden"/{rgb8.png,half-rgb.exr,one.png} .
-txm resolve --json rgb8.png
-check missing-exit rc_is 5
+gives missing 5 -- resolve --json rgb8.png
 check missing json out 'o[0]["state"] == "missing" and o[0]["others"] == [] and o[0]["tx_time"] is None and o[0]["colorspace"] == "sRGB"'
 if has_jsonschema; then check schema-missing valid_json resolve out; fi
 nothing=$(find . -name '*.tx' | wc -l)
@@ -14,10 +13,7 @@ check makes-nothing test "$nothing" -eq 0
 
 "$TXMILL" make -q rgb8.png half-rgb.exr
 tx=$(echo blender_tx/rgb8*.tx)
-txm resolve rgb8.png half-rgb.exr one.png
-check fresh-exit rc_is 0
-check fresh-path prints "rgb8.png: fresh: $tx"
-check one-pixel prints "one.png: source: one.png"
+gives fresh 0 prints "rgb8.png: fresh: $tx" prints "one.png: source: one.png" -- resolve rgb8.png half-rgb.exr one.png
 txm resolve -q rgb8.png
 check quiet test ! -s out
 cp "$tx" itself.tx
@@ -28,9 +24,7 @@ check tx-itself json out 'o[0]["state"] == "source"'
 other() { # NAME EXPECTED OPTION...
     local name=$1 expected=$2
     shift 2
-    txm resolve "$@" rgb8.png
-    check "$name" rc_is 5
-    check "$name-told" prints "$expected"
+    gives "$name" 5 prints "$expected" -- resolve "$@" rgb8.png
 }
 other other-space "found: $tx: colour space sRGB, not data" -c Non-Color
 other other-alpha "alpha type straight, not none" -a none
@@ -38,8 +32,7 @@ other other-format "format plain, not lat-long" --envlatl
 other other-working-space "working space Linear Rec.709, not this one" --working-space ACEScg
 # A file that was moved into an absolute cache folder is not used there; beside the image it would be.
 mkdir cache && cp -p "$tx" cache/
-txm resolve -d "$work/cache" rgb8.png
-check default-folder-serves rc_is 0
+gives default-folder-serves 0 -- resolve -d "$work/cache" rgb8.png
 mv blender_tx away
 other other-place "named for a cache folder beside the image" -d "$work/cache"
 mv away blender_tx
@@ -59,11 +52,8 @@ mv "${tx/926BDA85/00000000}" "$tx"
 # ---- times -----------------------------------------------------------------------------------------------------------
 touch -d '2020-01-02 03:04:05' rgb8.png
 touch -d '2021-01-02 03:04:05' "$tx"
-txm resolve rgb8.png
-check outdated-exit rc_is 5
-check outdated-times prints "the image has the time 2020-01-02 03:04:05, the tx file 2021-01-02 03:04:05"
-txm refresh --json rgb8.png
-check touch-exit rc_is 0
+gives outdated 5 prints "the image has the time 2020-01-02 03:04:05, the tx file 2021-01-02 03:04:05" -- resolve rgb8.png
+gives touch 0 -- refresh --json rgb8.png
 check refreshed json out 'o[0]["refreshed"] and o[0]["state"] == "fresh"'
 check refreshed-time test "$(stat -c %Y "$tx")" -eq "$(stat -c %Y rgb8.png)"
 if has_jsonschema; then check schema-refreshed valid_json refresh out; fi
@@ -71,15 +61,12 @@ if has_jsonschema; then check schema-refreshed valid_json refresh out; fi
 cp "$golden/rgba8.png" rgb8.png
 touch -d '2022-01-02 03:04:05' rgb8.png
 before=$(stat -c %Y "$tx")
-txm refresh rgb8.png
-check touch-refused rc_is 5
-check touch-refused-says prints "not refreshed: the image has other content than when the file was made"
+gives touch-refused 5 prints "not refreshed: the image has other content than when the file was made" -- refresh rgb8.png
 check touch-refused-time test "$(stat -c %Y "$tx")" -eq "$before"
 
 # ---- unusable or unreadable files ------------------------------------------------------------------------------------
 head -c 500 "$tx" >short && cp short "$tx" && touch -r rgb8.png "$tx"
-txm resolve --json rgb8.png
-check unusable-exit rc_is 5
+gives unusable 5 -- resolve --json rgb8.png
 check unusable json out 'o[0]["state"] == "unusable" and o[0]["reason"]'
 if has_jsonschema; then check schema-unusable valid_json resolve out; fi
 # The file is complete, but Cycles does not use it: it comes from another program, or from a later version of Blender.
@@ -89,9 +76,7 @@ check unusable-shape prints "it has 1 level; 2 are needed"
 mkdir project && cp "$golden/rgb8.png" project && "$TXMILL" make -q project/rgb8.png
 later=$(echo project/blender_tx/*.tx)
 sed -i 's/Blender maketx v0/Blender maketx v1/' "$later" && touch -r project/rgb8.png "$later"
-txm refresh project/rgb8.png
-check unusable-later rc_is 5
-check unusable-later-says prints "made by a newer format"
+gives unusable-later 5 prints "made by a newer format" -- refresh project/rgb8.png
 # A project was copied without its times, and the path in the file leads nowhere any more.
 "$TXMILL" make -q --force project/rgb8.png && mv project copied && touch -d '2023-03-04 05:06:07' copied/blender_tx/*.tx
 txm refresh --json copied/rgb8.png
@@ -102,13 +87,10 @@ mkdir shot && cp "$golden"/{rgb8,rgba8,gray8}.png shot && cp "$golden/rgb8.png" 
 touch -d '2024-01-02 03:04:05' shot/*.png && "$TXMILL" make -q shot
 files() { (cd shot && find . -name '*.tx' -printf '%f %i %T@\n' | sed 's/.0-[0-9A-F]*.tx//' | sort | tr '\n' ';'); }
 inode=$(stat -c %i shot/blender_tx/rgb8*)
-txm resolve --adopt shot
-check adopt-nothing rc_is 0
+gives adopt-nothing 0 -- resolve --adopt shot
 mv shot/rgb8.png "shot/the wood.png" && cp -p shot/twin.png shot/second.png
-txm check shot
-check renamed-check rc_is 5
-check renamed-says prints "the wood.png: missing: the image seems to have been renamed: shot/blender_tx/rgb8.png."
-check renamed-command prints "; 2 seem renamed, and need no conversion: run first: txmill resolve --adopt shot"
+gives renamed 5 prints "the wood.png: missing: the image seems to have been renamed: shot/blender_tx/rgb8.png." \
+    prints "; 2 seem renamed, and need no conversion: run first: txmill resolve --adopt shot" -- check shot
 txm resolve --json "shot/the wood.png"
 check renamed-json json out 'o[0]["state"] == "missing" and not o[0]["adopted"] and "rgb8.png" in o[0]["former"]'
 if has_jsonschema; then check schema-former valid_json resolve out; fi
@@ -123,16 +105,14 @@ check adopted-old-gone test ! -e "$(echo shot/blender_tx/rgb8*)"
 rm shot/second.png
 txm check shot
 check adopted-ready prints "ready to render: 4 of 4 textures fresh"
-txm verify --deep shot
-check adopted-verify rc_is 0
+gives adopted-verify 0 -- verify --deep shot
 txm gc shot
 check adopted-kept says "would remove 0 of 4 files"
 # Copied without its time, then changed: other pixels of the same size and time.
 cp shot/gray8.png shot/grey.png && rm shot/gray8.png
 txm check shot
 check copied-not-said test "$(grep -c 'seems to have been renamed' out)" -eq 0
-txm resolve --adopt shot
-check copied-adopted rc_is 0
+gives copied-adopted 0 -- resolve --adopt shot
 check copied-time test "$(stat -c %Y shot/blender_tx/grey*)" -eq "$(stat -c %Y shot/grey.png)"
 rm shot/rgba8.png && python3 - <<'PY'
 import struct, zlib
@@ -143,41 +123,33 @@ open("shot/other.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.
 PY
 rm shot/twin.png && touch -d '2024-01-02 03:04:05' shot/other.png
 before=$(files)
-txm resolve --adopt shot/other.png
-check other-pixels rc_is 5
-check other-pixels-says prints "not adopted: TXM-602"
+gives other-pixels 5 prints "not adopted: TXM-602" -- resolve --adopt shot/other.png
 check other-pixels-not-its test "$(grep -c 'seems to have been renamed' out)" -eq 0
 check other-pixels-kept test "$(files)" = "$before"
 # A cache folder elsewhere, whose names contain the image's folder.
 "$TXMILL" make -q -d "$work/store" shot/other.png && mv shot/other.png shot/last.png
-txm resolve --adopt -d "$work/store" shot/last.png
-check elsewhere-adopted rc_is 0
+gives elsewhere-adopted 0 -- resolve --adopt -d "$work/store" shot/last.png
 check elsewhere-one test "$(find store -name '*.tx' | wc -l)" -eq 1
 # Its folder moved, and then the image was renamed in it.
 mv shot place && mv place/last.png place/end.png
 txm resolve -d "$work/store" place/end.png
 check moved-said prints "the image seems to have been renamed; its tx file: "
-txm resolve --adopt -d "$work/store" place/end.png
-check moved-adopted rc_is 0
+gives moved-adopted 0 -- resolve --adopt -d "$work/store" place/end.png
 check moved-one test "$(find store -name 'end.png*.tx' | wc -l)" -eq 1 -a "$(find store -name '*.tx' | wc -l)" -eq 1
 mv place shot && mv shot/end.png shot/last.png
 # A folder that cannot be written.
 mv shot/last.png shot/locked.png
 if [ "$(id -u)" != 0 ]; then
     chmod a-w store
-    txm resolve --adopt -d "$work/store" shot/locked.png
-    check locked rc_is 3
-    check locked-says says "cannot be renamed to locked.png."
+    gives locked 3 says "cannot be renamed to locked.png." -- resolve --adopt -d "$work/store" shot/locked.png
     chmod u+w store
 fi
 
 echo text >text.png
-txm resolve --json missing.png text.png half-rgb.exr
-check unreadable rc_is 3
+gives unreadable 3 -- resolve --json missing.png text.png half-rgb.exr
 check unreadable-others json out '["error" in x for x in o] == [True, True, False]'
 if has_jsonschema; then check schema-error valid_json resolve out; fi
-txm resolve
-check no-image rc_is 2
+gives no-image 2 -- resolve
 
 # ---- content -----------------------------------------------------------------------------------------------------------
 # Times differ after git and unzip; the content says whether anything changed. The same time may hide another image.
@@ -185,14 +157,11 @@ mkdir film && cp "$golden"/{rgb8.png,gray8.png,half-rgb.exr} film && touch -d '2
 "$TXMILL" make -q film
 cp -r film clone # all times are new, and all files are outdated or, within one second, fresh
 touch -d '2024-05-06 07:08:09' clone/*.* && touch -d '2024-05-06 07:08:11' clone/blender_tx/*
-txm check clone
-check clone-outdated rc_is 5
-check clone-says-what-helps prints "but has the same content: 'txmill refresh' restores the time"
+gives clone 5 prints "but has the same content: 'txmill refresh' restores the time" -- check clone
 sums=$(md5sum clone/*.* clone/blender_tx/*)
 txm refresh --json clone
 check clone-refreshed json out 'all(x["refreshed"] and x["state"] == "fresh" for x in o) and len(o) == 3'
-txm check clone
-check clone-ready rc_is 0
+gives clone-ready 0 -- check clone
 check clone-bytes test "$(md5sum clone/*.* clone/blender_tx/*)" = "$sums"
 touch -d '2025-05-06 07:08:09' clone/*.*
 txm make --json clone
@@ -214,16 +183,14 @@ txm check --content film
 check stale-by-content prints "2 stale"
 txm verify film/blender_tx/half-rgb*
 check verify-finds-content prints "TXM-403"
-txm refresh film
-check refresh-leaves-stale rc_is 5
+gives refresh-leaves-stale 5 -- refresh film
 txm make --json film
 check made-again-by-size json out '[x["state"] for x in o if x["type"] == "file"].count("created") == 1'
 txm check --content film
 check advice-reads-content prints "run: txmill make --content film"
 txm make --json --content film
 check made-again-by-content json out '[x["state"] for x in o if x["type"] == "file"].count("created") == 1'
-txm check --content film
-check fresh-by-content rc_is 0
+gives fresh-by-content 0 -- check --content film
 # A key is text from a file: what is none counts as not recorded, and a source cannot bring its own.
 for key in '0:' '1:00000000000000000000000000000000' '99999999999999999999:11111111111111111111111111111111'; do
     python3 - clone/blender_tx/rgb8* "$key" <<'PY'
@@ -238,8 +205,7 @@ PY
     check "odd-key-$key" test "$rc" -eq 0 -o "$rc" -eq 5
 done
 txm make -q --force --attrib 'ImageDescription=txmill:Content="7:00000000000000000000000000000000" a painter' clone/gray8.png
-txm check --content clone/gray8.png
-check source-key-is-not-ours rc_is 0
+gives source-key-is-not-ours 0 -- check --content clone/gray8.png
 # Only its owner may set the time of a file; whoever may write to the folder replaces it.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     shared=$(mktemp -d /tmp/txmill-shared-XXXXXX) && mkdir "$shared/tex" && cp "$golden"/{rgb8,gray8}.png "$shared/tex"

@@ -15,18 +15,11 @@ tx_count=$(grep -c '"role":"tx"' film/film.manifest)
 # ---- a copy without times ----------------------------------------------------------------------------------------------
 cp -r film copy
 find copy -type f -exec touch -d '2024-01-01' {} + && find copy -name '*.tx' -exec touch -d '2024-01-02' {} +
-txm check copy/linked.blend
-check copy-outdated rc_is 5
-txm restore -n copy/film.manifest
-check dry-run rc_is 0
-check dry-run-says prints "$files files: $files would restore"
-txm check copy/linked.blend
-check dry-run-nothing rc_is 5
-txm restore copy/film.manifest
-check restored rc_is 0
-check restored-all prints "$files files: $files restored"
-txm check copy/linked.blend
-check copy-fresh rc_is 0
+gives copy-outdated 5 -- check copy/linked.blend
+gives dry-run 0 prints "$files files: $files would restore" -- restore -n copy/film.manifest
+gives dry-run-nothing 5 -- check copy/linked.blend
+gives restored 0 prints "$files files: $files restored" -- restore copy/film.manifest
+gives copy-fresh 0 -- check copy/linked.blend
 check copy-times test "$(cd copy && stat -c '%n %Y' linked.blend lib/library.blend lib/far.blend textures/lib/{far,lib,object,world}.png textures/lib/blender_tx/*.tx)" = \
     "$(cd film && stat -c '%n %Y' linked.blend lib/library.blend lib/far.blend textures/lib/{far,lib,object,world}.png textures/lib/blender_tx/*.tx)"
 txm restore --json copy/film.manifest
@@ -35,10 +28,8 @@ if has_jsonschema; then check schema valid_json restore out; fi
 txm restore -q copy/film.manifest
 check quiet test ! -s out
 mv copy/film.manifest elsewhere.manifest
-txm restore elsewhere.manifest
-check wrong-root eval 'rc_is 5 && says "none of the files is in .; give --root the folder that has them"'
-txm restore --root copy elsewhere.manifest
-check root rc_is 0
+gives wrong-root 5 says "none of the files is in .; give --root the folder that has them" -- restore elsewhere.manifest
+gives root 0 -- restore --root copy elsewhere.manifest
 txm restore --root copy - <elsewhere.manifest
 check standard-input rc_is 0
 
@@ -47,8 +38,7 @@ image=$(grep -l . copy/textures/lib/*.png | head -n 1) tx=$(echo copy/textures/l
 printf x >>"$image"
 touch -d '2021-01-01' "$image" "$tx"
 rm copy/lib/far.blend
-txm restore --root copy --json elsewhere.manifest
-check exit rc_is 5
+gives exit 5 -- restore --root copy --json elsewhere.manifest
 check different json out '[x["path"] for x in o if x["state"] == "different"] == [sys.argv[3][5:]] and [x["path"] for x in o if x["state"] == "missing"] == ["lib/far.blend"]' "$image"
 check different-tx test "$(stat -c %y "$tx" | cut -c1-4)" = 2021
 # The same size and time, and other content.
@@ -68,8 +58,7 @@ line() { printf '{"schema":"txmill.files","type":"file","role":"image","path":"%
 hostile() { # NAME EXIT SAYS; the manifest is in the file bad
     local sum
     sum=$(find copy outside film -printf '%p %T@ %s\n' | sort | md5sum)
-    txm restore --root copy bad
-    check "hostile-$1" rc_is "$2"
+    gives "hostile-$1" "$2" -- restore --root copy bad
     check "hostile-$1-says" grep -qaF -e "$3" err out
     check "hostile-$1-nothing" test "$(find copy outside film -printf '%p %T@ %s\n' | sort | md5sum)" = "$sum"
 }
@@ -135,22 +124,16 @@ hostile pipe 5 "pipe: refused: not a file, but a folder or a device"
 hostile folder 5 "lib: refused: not a file, but a folder or a device"
 mv copy/lib copy/inner && ln -s inner copy/lib
 grep '"path":"lib/library' film/film.manifest | (echo "$head"; cat) >bad
-txm restore --root copy bad
-check inner-link rc_is 0
+gives inner-link 0 -- restore --root copy bad
 check inner-link-time test "$(stat -c %Y copy/inner/library.blend)" -eq "$(stat -c %Y film/lib/library.blend)"
 # Times that a file system may not keep, and names of any bytes.
 cp film/linked.blend copy/$'e\xe9 \x01.blend'
 { echo "$head"; printf '{"path":"x","path_encoded":"e%%E9%%20%%01.blend","time":-86400,"key":"%s"}\n' "$key"; } >bad
-txm restore --root copy bad
-check odd-name rc_is 0
+gives odd-name 0 -- restore --root copy bad
 check before-1970 test "$(stat -c %Y copy/$'e\xe9 \x01.blend')" -eq -86400
-txm restore
-check none rc_is 2
-txm restore bad bad
-check two rc_is 2
-txm restore no-such
-check no-such rc_is 3
-check no-such-says says "no-such: cannot be opened"
+gives none 2 -- restore
+gives two 2 -- restore bad bad
+gives no-such 3 says "no-such: cannot be opened" -- restore no-such
 
 # ---- disks that round times ---------------------------------------------------------------------------------------------
 if [ -n "${SANITIZED:-}" ]; then
@@ -178,8 +161,7 @@ for when in '2020-02-02 02:02:03' '1975-05-05 05:05:05' '2150-01-01 00:00:01'; d
     on_fat copy "$TXMILL" restore copy/film.manifest
     check "fat-$year" rc_is 0
     check "fat-$year-says" says "its file system keeps the time as"
-    txm check copy/linked.blend
-    check "fat-$year-fresh" rc_is 0
+    gives "fat-$year-fresh" 0 -- check copy/linked.blend
     on_fat copy "$TXMILL" restore copy/film.manifest
     check "fat-$year-again" rc_is 0
 done
@@ -187,8 +169,7 @@ done
 rm -rf copy && cp -r film copy
 on_fat blender_tx "$TXMILL" restore copy/film.manifest
 check fat-tx rc_is 0
-txm check copy/linked.blend
-check fat-tx-fresh rc_is 0
+gives fat-tx-fresh 0 -- check copy/linked.blend
 touch -d '2020-02-02 02:02:03' copy/textures/lib/*.png
 on_fat blender_tx "$TXMILL" refresh copy/textures/lib
 check fat-refresh rc_is 3

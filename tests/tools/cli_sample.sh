@@ -39,12 +39,10 @@ for s in 8 9 10 11 12; do "$TXMILL" sample rgb.tx --filter mitchell --seed $s; d
 check seeds test "$(wc -l <others)" -gt 1
 
 # A patch of the whole image, pixel by pixel, is level 0.
-txm sample rgb.tx --grid 300x200 --filter closest -o patch.ppm
-check patch rc_is 0
+gives patch 0 -- sample rgb.tx --grid 300x200 --filter closest -o patch.ppm
 "$TXMILL" extract -q rgb.tx -o level.ppm 2>/dev/null || "$TXMILL" extract rgb.tx -o level.ppm >/dev/null
 check patch-is-level cmp -s patch.ppm level.ppm
-txm sample rgb.tx --grid 64x64 -o small.png --rule probes --mode trilinear
-check patch-small rc_is 0
+gives patch-small 0 -- sample rgb.tx --grid 64x64 -o small.png --rule probes --mode trilinear
 for isa in scalar avx2; do
     TXMILL_ISA=$isa "$TXMILL" sample rgb.tx --grid 90x70 -o $isa.ppm --mode stochastic --filter cubic
 done
@@ -52,8 +50,7 @@ check patch-isas cmp scalar.ppm avx2.ppm
 
 # UDIM: the integer part selects the tile, holes are magenta, and one picture shows all of them.
 cp rgb.tx wall.1001.tx; cp half.tx wall.1002.tx; cp grey.tx wall.1011.tx
-txm sample 'wall.<UDIM>.tx' --u 1.3 --v 0.6 --explain
-check udim rc_is 0
+gives udim 0 -- sample 'wall.<UDIM>.tx' --u 1.3 --v 0.6 --explain
 check udim-one-line-of-colour test "$(head -n 1 out)" = "$("$TXMILL" sample half.tx --u 0.29999995 --v 0.6)"
 check udim-named grep -q '^UDIM tile 1002: .*wall.1002.tx, at 0.299999952 0.6' out
 txm sample 'wall.<UDIM>.tx' --u 2.3 --v 0.6 --explain
@@ -64,8 +61,7 @@ check udim-outside grep -qx 'no UDIM tile is possible here' out
 txm sample 'wall.<UDIM>.tx' rgb.tx --v 1.5 --json
 check udim-json json out 'len(o) == 2 and o[0]["udim"]["number"] == 1011 and o[0]["udim"]["file"].endswith("wall.1011.tx") and "udim" not in o[1]'
 if has_jsonschema; then check udim-schema valid_json sample out; fi
-txm sample 'wall.<UDIM>.tx' --grid 64x64 -o all.ppm
-check udim-patch rc_is 0
+gives udim-patch 0 -- sample 'wall.<UDIM>.tx' --grid 64x64 -o all.ppm
 # Bottom left and bottom right are tiles; top right is magenta.
 check udim-patch-tiles python3 - all.ppm <<'PY'
 import sys

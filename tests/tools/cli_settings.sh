@@ -19,10 +19,7 @@ threads = 2
 EOF2
 
 # ---- the project's file --------------------------------------------------------------------------------------------------
-txm settings film/tex/deep
-check settings-exit rc_is 0
-check settings-found prints "$work/film/.txmill"
-check settings-origin prints "cache  ($work/film/.txmill:2)"
+gives settings 0 prints "$work/film/.txmill" prints "cache  ($work/film/.txmill:2)" -- settings film/tex/deep
 txm settings --json film/tex/deep/wood_normal.png
 check settings-json json out '[x["value"] for x in o if x["setting"] == "preset"] == ["pbr"] and [x["origin"] for x in o if x["setting"] == "ocio"] == ["default"]'
 if has_jsonschema; then check settings-schema valid_json settings out; fi
@@ -32,24 +29,19 @@ check project-preset test -n "$(find film/tex/deep/cache -name 'wood_normal.png.
 txm info --json film
 check project-preset-space json out 'sorted(x["colorspace"]["detected"] for x in o) == ["data", "scene_linear_srgb"]'
 for command in resolve check; do
-    txm $command film/tex
-    check "$command-agrees" rc_is 0
+    gives "$command-agrees" 0 -- $command film/tex
 done
 txm plan --shards 2 --json film
 check plan-agrees json out 'o[-1]["to_create"] == 0'
-txm verify film --preset pbr
-check verify-agrees rc_is 0
-txm verify film --rule '*_color.png=Non-Color'
-check verify-rule-exit rc_is 5
-check verify-rule-finds prints "TXM-306 warning"
+gives verify-agrees 0 -- verify film --preset pbr
+gives verify-rule 5 prints "TXM-306 warning" -- verify film --rule '*_color.png=Non-Color'
 TXMILL_CACHE_DIR=elsewhere txm make film
 check variable-wins test -n "$(find film/tex/elsewhere -name 'wood_color.png.*.tx')"
 TXMILL_CACHE_DIR=elsewhere txm make -d said film/tex/wood_color.png
 check option-wins test -n "$(find film/tex/said -name 'wood_color.png.*.tx')"
 TXMILL_PRESET=pbr TXMILL_CACHE_DIR=v txm settings --json other
 check variables-shown json out '{x["setting"]: x["origin"] for x in o}["cache-dir"] == "TXMILL_CACHE_DIR"'
-txm make film/tex/wood_color.png other/tile64.png
-check two-projects rc_is 0
+gives two-projects 0 -- make film/tex/wood_color.png other/tile64.png
 check two-projects-each test -n "$(find film/tex/cache -name 'wood_color.png.*.tx')" -a -n "$(find other/blender_tx -name 'tile64.png.*.tx')"
 
 # ---- what is typed comes first ---------------------------------------------------------------------------------------
@@ -75,8 +67,7 @@ asked 5 -c sRGB -a channel_packed
 asked 5 -a premultiplied
 asked 5 -c default
 TXMILL_RULE='*=Non-Color' asked 5 -c sRGB
-txm make -q -c sRGB typed
-check typed-made rc_is 0
+gives typed-made 0 -- make -q -c sRGB typed
 asked 0 -c sRGB
 
 # ---- another user's file above the images ----------------------------------------------------------------------------
@@ -108,9 +99,7 @@ TXMILL_SETTINGS=nowhere txm make other/tile64.png
 check named-missing test "$rc" -ne 0
 
 printf 'cachedir = x\n' >other/.txmill
-txm make other/tile64.png
-check misspelt-exit rc_is 2
-check misspelt-says says "other/.txmill:1: unknown setting 'cachedir' (did you mean 'cache-dir'?)"
+gives misspelt 2 says "other/.txmill:1: unknown setting 'cachedir' (did you mean 'cache-dir'?)" -- make other/tile64.png
 printf 'threads = many\n' >other/.txmill
 txm make other/tile64.png
 check bad-value-says says "other/.txmill:1: threads is 'many'"
@@ -224,12 +213,9 @@ mkdir -p nest/in/deep nest/alone && cp "$golden/rgb8.png" nest/in/deep/wood_norm
 cp "$golden/rgb8.png" nest/alone/wood_normal.png
 printf '\357\273\277cache-dir = outer  # for all\r\nthreads = 2\t# two\npreset = pbr\nrule = a*.png=Raw\n' >nest/.txmill
 printf 'cache-dir = "in#n er" # quoted\nrule = b#c*.png=Raw\n' >nest/in/.txmill
-txm settings nest/in/deep
-check inherits-exit rc_is 0
-check inherits-said prints "$work/nest/in/.txmill, which inherits from $work/nest/.txmill"
-check inherits-nearest prints "in#n er  ($work/nest/in/.txmill:1)"
-check inherits-above prints "2  ($work/nest/.txmill:2)"
-check inherits-preset prints "pbr  ($work/nest/.txmill:3)"
+gives inherits 0 prints "$work/nest/in/.txmill, which inherits from $work/nest/.txmill" \
+    prints "in#n er  ($work/nest/in/.txmill:1)" prints "2  ($work/nest/.txmill:2)" prints "pbr  ($work/nest/.txmill:3)" \
+    -- settings nest/in/deep
 txm settings --json nest/in/deep
 check inherits-rules json out '[x["value"] for x in o if x["setting"] == "rule"] == ["b#c*.png=Raw", "a*.png=Raw"]'
 txm make -q nest
@@ -280,8 +266,7 @@ check below-folders test "$(find show -name '*.tx' -printf '%h\n' | sort | xargs
 txm make -n --json show
 check below-again json out 'o[-1]["up_to_date"] == 3'
 for command in resolve check; do
-    txm $command show
-    check "below-$command" rc_is 0
+    gives "below-$command" 0 -- $command show
 done
 txm make -n --force show
 check below-who prints '"Non-Color" by wood.* ('"$work/show/.txmill:1"')'
@@ -296,19 +281,16 @@ check below-variable json out '[x["state"] for x in o if x.get("input") == "show
 txm gc --keep-for show show
 check below-gc says "would remove 0 of 3 files"
 printf 'rule = wood.*=Non-Colour\n' >show/b/.txmill
-txm make show
-check below-bad-rule-exit rc_is 2
-check below-bad-rule-says says "$work/show/b/.txmill:1 'wood.*': colour space \"Non-Colour\" is not in the OCIO config built-in"
+gives below-bad-rule 2 says "$work/show/b/.txmill:1 'wood.*': colour space \"Non-Colour\" is not in the OCIO config built-in" \
+    -- make show
 cp "$TXM_TESTDATA/color/small.ocio" show/b/other.ocio && printf 'ocio = other.ocio\n' >show/b/.txmill
-txm make show
-check below-ocio rc_is 0
+gives below-ocio 0 -- make show
 # Settings that cannot be used fail the images of their folder, with one message.
 cp show/b/deep/wood.png show/b/deep/more.png
 costs() { # NAME EXIT MESSAGE
     for command in make "plan -N 2" check resolve; do
         # shellcheck disable=SC2086
-        txm $command show
-        check "$1-${command%% *}-exit" rc_is "$2"
+        gives "$1-${command%% *}" "$2" -- $command show
         check "$1-${command%% *}-once" test "$(grep -cF "$3" err)" -eq 1
     done
     txm make --json --force show
@@ -371,19 +353,12 @@ for how in "-c sRGBB" "--working-space ACESgc" "--ocio none.ocio"; do
     check "once${how// /}-one-error" test "$(grep -c 'error:' err)" -eq 1
     check "once${how// /}-exit" test "$rc" -ne 0
 done
-txm make -c sRGBB film/tex/wood_color.png
-check space-exit rc_is 2
-check space-near says 'did you mean "sRGB"'
-txm make --rule '*.png=sRGB,strait' film/tex/wood_color.png
-check rule-exit rc_is 2
-check rule-names-the-word says "unknown alpha type 'strait' (did you mean 'straight'?)"
-txm make --rule '*.png=Nonn-Color' film
-check rule-space-exit rc_is 2
-check rule-space-says says "--rule '*.png'"
+gives space 2 says 'did you mean "sRGB"' -- make -c sRGBB film/tex/wood_color.png
+gives rule 2 says "unknown alpha type 'strait' (did you mean 'straight'?)" \
+    -- make --rule '*.png=sRGB,strait' film/tex/wood_color.png
+gives rule-space 2 says "--rule '*.png'" -- make --rule '*.png=Nonn-Color' film
 : >plain
-txm make -d "$work/plain" film/tex/wood_color.png
-check cache-dir-exit rc_is 2
-check cache-dir-says says "a file, not a folder"
+gives cache-dir 2 says "a file, not a folder" -- make -d "$work/plain" film/tex/wood_color.png
 # A relative cache-dir is relative to each image's folder, so only there it turns out to be a file.
 mkdir -p in-place/tex && cp "$golden/rgb8.png" in-place/tex/ && echo x >in-place/tex/taken
 echo 'cache-dir = taken' >in-place/.txmill
@@ -391,8 +366,7 @@ txm make in-place/tex
 check relative-says eval 'rc_is 2 && says "tex/taken: a folder is needed, but this is a file; choose another folder with --cache-dir"'
 check relative-stays test "$(cat in-place/tex/taken)" = x
 echo "cache-dir = $PWD/in-place/tex/taken" >in-place/.txmill
-txm make in-place/tex
-check absolute-names-the-line eval 'rc_is 2 && says "in-place/.txmill:1: cache-dir " && says "is a file, not a folder"'
+gives absolute-names-the-line 2 says "in-place/.txmill:1: cache-dir " says "is a file, not a folder" -- make in-place/tex
 rm in-place/.txmill
 run env TXMILL_CACHE_DIR="$PWD/in-place/tex/taken" "$TXMILL" make in-place/tex
 check names-the-variable eval 'rc_is 2 && says "TXMILL_CACHE_DIR: cache-dir "'
@@ -423,57 +397,39 @@ done
 mkdir empty
 for command in make check resolve "plan --shards 2"; do
     # shellcheck disable=SC2086
-    txm $command empty
-    check "empty-folder-${command%% *}" rc_is 2
-    check "empty-folder-${command%% *}-says" says "empty"
+    gives "empty-folder-${command%% *}" 2 says "empty" -- $command empty
     # shellcheck disable=SC2086
-    txm $command 'film/tex/*.tga'
-    check "glob-${command%% *}" rc_is 2
-    check "glob-${command%% *}-says" says "no file matches this pattern"
+    gives "glob-${command%% *}" 2 says "no file matches this pattern" -- $command 'film/tex/*.tga'
 done
 : >list && txm make @list
 check empty-list rc_is 2
 check empty-list-says says "the list is empty"
-txm make 'C:\textures\wood.png'
-check windows-exit rc_is 2
-check windows-says says "is a Windows path"
+gives windows 2 says "is a Windows path" -- make 'C:\textures\wood.png'
 
 # ---- check ---------------------------------------------------------------------------------------------------------------
-txm check film
-check check-ready rc_is 0
-check check-ready-says prints "ready to render: 2 of 2 textures fresh"
+gives check-ready 0 prints "ready to render: 2 of 2 textures fresh" -- check film
 touch -d '2020-01-01' film/tex/wood_color.png
 cp "$golden/tile64.png" film/tex/new.png
-txm check film
-check check-exit rc_is 5
-check check-sum prints "not ready to render: 1 of 3 textures fresh, 1 outdated, 1 missing; run: txmill make"
-check check-lists prints "film/tex/new.png: missing"
+gives check 5 prints "not ready to render: 1 of 3 textures fresh, 1 outdated, 1 missing; run: txmill make" \
+    prints "film/tex/new.png: missing" -- check film
 txm check --json film
 check check-json json out 'o[-1]["ready"] is False and o[-1]["outdated"] == 1 and o[-1]["missing"] == 1'
 if has_jsonschema; then check check-schema valid_json check out; fi
-txm check film --ignore outdated --ignore missing
-check check-ignore rc_is 0
-txm check --ignore nonsense film
-check check-ignore-unknown rc_is 2
+gives check-ignore 0 -- check film --ignore outdated --ignore missing
+gives check-ignore-unknown 2 -- check --ignore nonsense film
 txm make -q film
-txm check --lint film
-check check-lint-harmless rc_is 0
-check check-lint-says prints "grey-rgb"
-check check-lint-ready prints "ready to render: "
+gives check-lint 0 prints "grey-rgb" prints "ready to render: " -- check --lint film
 txm check --lint --json film
 check check-lint-note json out 'all(x["severity"] == "note" for x in o if x.get("id") == "grey-rgb")'
 check check-json-words json out 'all("-" not in key for x in o for key in x)'
 cp "$TXM_TESTDATA"/blend/materials.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && chmod -R u+w textures
-txm check materials.blend
-check check-scene rc_is 5
-check check-scene-command prints "run: txmill make materials.blend"
+gives check-scene 5 prints "run: txmill make materials.blend" -- check materials.blend
 txm make -q materials.blend
 txm check materials.blend
 check check-scene-after test "$(grep -c ' missing' out)" -eq 0
 
 # ---- doctor, colours, letters --------------------------------------------------------------------------------------------
-txm doctor
-check doctor-exit rc_is 0
+gives doctor 0 -- doctor
 check doctor-image-library grep -qE '^library +OpenImageIO +[0-9]+\.[0-9]+\.[0-9]+ \(/.*/txmill-oiio-worker\)$' out
 check doctor-decoders grep -qE '^library +libjpeg-turbo +[0-9]' out
 cp "$TXM_BUILD/txmill-oiio-worker" worker-file && ./worker-file --version >version
@@ -496,10 +452,8 @@ TXMILL_PLUGINS=$TXM_BUILD/tests/decoders txm doctor
 check doctor-more-missing-formats prints "AVIF and HEIC, JPEG 2000, Targa; Blender"
 check doctor-old-formats prints 'DDS with the sRGB formats of DXGI (refused)'
 printf '\0\0\0\40ftypavif\0\0\0\0avifmif1miafMA1B' >leaf.AVIF
-txm make leaf.AVIF
-check lacks-format says 'leaf.AVIF: a HEIF image, if its name is right, and OpenImageIO 3.1.'
-check lacks-format-says-what-to-do says 'is built without that format; save it as PNG, TIFF or OpenEXR'
-check lacks-format-exit rc_is 3
+gives lacks-format 3 says 'leaf.AVIF: a HEIF image, if its name is right, and OpenImageIO 3.1.' \
+    says 'is built without that format; save it as PNG, TIFF or OpenEXR' -- make leaf.AVIF
 if command -v taskset >/dev/null; then
     run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$TXMILL" doctor
     check doctor-one-thread grep -qE '^device +cpu +1 thread, ' out
@@ -522,9 +476,7 @@ txm doctor --json
 if has_jsonschema; then check doctor-schema valid_json doctor out; fi
 OCIO=$work/none.ocio txm doctor
 check doctor-notes prints "config     not used       \$OCIO: $work/none.ocio"
-txm doctor --ocio "$work/none.ocio"
-check doctor-finds rc_is 5
-check doctor-finds-says prints none.ocio
+gives doctor-finds 5 prints none.ocio -- doctor --ocio "$work/none.ocio"
 txm verify --color always "$(find film -name 'wood_color*.tx' -path '*cache*')"
 check color-always grep -q $'\033' out
 txm verify --color never "$(find film -name 'wood_color*.tx' -path '*cache*')"

@@ -74,25 +74,20 @@ check farm-job test -s run.jsonl
 
 # ---- nothing was named ----------------------------------------------------------------------------------------------------
 cd tex || exit 1
-txm check
-check images-here eval 'rc_is 5 && says "no scene here: checking the images of this folder, data maps by their names (--preset pbr)"'
-check images-command prints "run: txmill make --preset pbr ."
+gives images 5 says "no scene here: checking the images of this folder, data maps by their names (--preset pbr)" \
+    prints "run: txmill make --preset pbr ." -- check
 "$TXMILL" make --preset pbr -q .
-txm check
-check images-fresh eval 'rc_is 0 && prints "2 of 2 textures fresh"'
-txm check -c sRGB
-check images-typed rc_is 5
+gives images-fresh 0 prints "2 of 2 textures fresh" -- check
+gives images-typed 5 -- check -c sRGB
 txm make
 check no-project eval 'rc_is 2 && says "no image given, and no project here" && says "'"'txmill make --preset pbr .'"'"'
 touch ../.txmill && rm -r blender_tx
 txm make
 check project eval 'rc_is 0 && says "making the tx files of the images of this folder" && test "$(ls blender_tx/*.tx | wc -l)" -eq 2'
-txm check
-check project-checked rc_is 0
+gives project-checked 0 -- check
 cd ../none || exit 1
 for command in check make; do
-    txm $command
-    check "nothing-$command" rc_is 2
+    gives "nothing-$command" 2 -- $command
 done
 cp ../shot.blend ./b.blend && cp ../shot.blend ./a.blend && echo '<svg/>' >c.xml && cp ../tex/wood.png .
 txm check
@@ -132,8 +127,7 @@ txm budget sums
 check budget-settings test "$(grep -c preset err)" = 0
 rm sums/.txmill sums/wood_normal.png
 : >sums/empty.png
-txm budget sums
-check budget-of-damaged eval 'rc_is 3 && prints "2 textures: "'
+gives budget-of-damaged 3 prints "2 textures: " -- budget sums
 # What nodes do with images is looked at without being asked.
 cp "$TXM_TESTDATA"/blend/lint.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && txm check lint.blend
 check normal-map-color says 'image "bad normal" feeds a Normal Map node but is in sRGB: set it to Non-Color'
@@ -158,8 +152,7 @@ for settings in '' '--preset pbr' '-a none' '-c ACEScg'; do
     txm make -n --json $settings slow
     grep -o '"tx":"[^"]*"' out | sort -u >opened
     # shellcheck disable=SC2086
-    txm check --json --ignore data-as-color $settings slow
-    check "unopened-fresh$settings" rc_is 0
+    gives "unopened-fresh$settings" 0 -- check --json --ignore data-as-color $settings slow
     check "unopened-same$settings" test "$(grep -o '"tx":"[^"]*"' out | sort -u | comm -23 - opened | wc -l)" -eq 0
     check "unopened-all$settings" test "$(grep -c '"id":"fresh"' out)" -eq 4
     if strace -f -o /dev/null true 2>/dev/null; then
@@ -178,11 +171,9 @@ if strace -f -o /dev/null true 2>/dev/null; then
     check unopened-list eval 'test "$(grep -c oiio-worker calls)" -eq 0 && grep -q "tx: 1 fresh" listed'
 fi
 touch slow/wall_normal.gif
-txm check slow
-check unopened-outdated eval 'rc_is 5 && prints "slow/wall_normal.gif: outdated"'
+gives unopened-outdated 5 prints "slow/wall_normal.gif: outdated" -- check slow
 cp sums/rgb8.png slow/wall_normal.tga
-txm check slow
-check unopened-other-format eval 'rc_is 5 && prints "slow/wall_normal.tga: outdated"'
+gives unopened-other-format 5 prints "slow/wall_normal.tga: outdated" -- check slow
 
 # ---- a damaged image --------------------------------------------------------------------------------------------------------
 # check and make do not send the user from one to the other: whatever is left after make, check knows as well.
@@ -194,10 +185,8 @@ for i in range(len(data) // 2, len(data) // 2 + 400):
     data[i] ^= 0x5A
 open(sys.argv[2], "wb").write(data)
 PY
-txm make broken
-check broken-make rc_is 3
-txm check broken
-check broken-check rc_is 3
+gives broken-make 3 -- make broken
+gives broken-check 3 -- check broken
 check broken-names eval 'says "cut.png" && says "flipped.png"'
 check broken-no-loop test "$(grep -c 'run: txmill make' out)" -eq 0
 check broken-others prints "1 of 3 textures fresh, 2 damaged"
@@ -217,10 +206,8 @@ pixels = zlib.compress(b"".join(b"\0" + bytes(3 * 12000) for _ in range(64)), 1)
 open(sys.argv[1], "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 12000, 12000, 8, 2, 0, 0, 0)) +
                               chunk(b"IDAT", pixels) + chunk(b"tEXt", b"x" * 4000000) + chunk(b"IEND", b""))
 PY
-txm check long
-check long-unknown eval 'rc_is 5 && prints "long/sky.png: missing" && prints "run: txmill make"'
-txm make long
-check long-made rc_is 3
+gives long-unknown 5 prints "long/sky.png: missing" prints "run: txmill make" -- check long
+gives long-made 3 -- make long
 for i in 1 2; do
     txm check long
     check "long-known-$i" eval 'rc_is 3 && says "long/sky.png: damaged: " && ! grep -q "run: txmill make" out'
@@ -234,19 +221,15 @@ XDG_CACHE_HOME=$work/elsewhere txm check long
 check long-other-user rc_is 5
 # Damage to what is remembered, and folders that cannot be written, are only forgotten.
 for slot in "$XDG_CACHE_HOME"/txmill/damaged/*; do cp "$slot" slot.keep && head -c 30 slot.keep >"$slot"; done
-txm check long
-check long-torn-slot rc_is 5
+gives long-torn-slot 5 -- check long
 cp slot.keep "$slot"
-txm check long
-check long-slot-again rc_is 3
+gives long-slot-again 3 -- check long
 XDG_CACHE_HOME=/proc/none run "$TXMILL" make long
 check long-no-cache eval 'rc_is 3 && ! says "/proc/none"'
 cp "$golden/rgb8.png" long/sky.png
-txm check long
-check long-repaired eval 'rc_is 5 && prints "run: txmill make long"'
+gives long-repaired 5 prints "run: txmill make long" -- check long
 txm make long
-txm check long
-check long-repaired-made rc_is 0
+gives long-repaired-made 0 -- check long
 unset XDG_CACHE_HOME
 
 # ---- how often files are asked ----------------------------------------------------------------------------------------------
@@ -330,10 +313,8 @@ cat >run/shot.xml <<'X'
 <connect from="i color" to="d color"/><connect from="d bsdf" to="output surface"/></shader></cycles>
 X
 txm make -q run/shot.xml --log run.jsonl
-txm check run/shot.xml
-check run-checked rc_is 0
-txm verify --run run.jsonl
-check run-verified rc_is 0
+gives run-checked 0 -- check run/shot.xml
+gives run-verified 0 -- verify --run run.jsonl
 # A config without Non-Color: its role data is meant. Files of another config are described in whole phrases.
 cat >aces.ocio <<'Y'
 ocio_profile_version: 2

@@ -6,8 +6,7 @@
 
 cp "$golden"/{rgb8.png,half-rgb.exr} .
 "$TXMILL" make -q -o rgb.tx rgb8.png && "$TXMILL" make -q -o half.tx half-rgb.exr
-txm tile --all -p 2 -o sheet.ppm rgb.tx
-check exit rc_is 0
+gives exit 0 -- tile --all -p 2 -o sheet.ppm rgb.tx
 for t in 0,0 4,3 2,1; do "$TXMILL" tile -t $t -p 2 rgb.tx >"tile-$t.txt"; done
 # 5 x 4 tiles of 64 px and 2 px on each side, lines between them, and labels of 7 px above.
 check places python3 - <<'EOF'
@@ -28,14 +27,10 @@ for tx, ty in (0, 0), (4, 3), (2, 1):
 label = lambda tx: [pixels[3 * ((2 + y) * w + tx * 69 + 2 + x):][:3] for y in range(5) for x in range(3)]
 assert b"\xff\xd0\x40" in label(0) and b"\xff\xd0\x40" in label(1) and label(0) != label(1)
 EOF
-txm tile --all -l 2 -o half.png half.tx
-check half-encoded rc_is 0
-txm tile --all rgb.tx
-check needs-file rc_is 2
-txm tile --all --json -o x.png rgb.tx
-check no-json rc_is 2
-txm tile --all -l 12 -o x.png rgb.tx
-check no-level rc_is 2
+gives half-encoded 0 -- tile --all -l 2 -o half.png half.tx
+gives needs-file 2 -- tile --all rgb.tx
+gives no-json 2 -- tile --all --json -o x.png rgb.tx
+gives no-level 2 -- tile --all -l 12 -o x.png rgb.tx
 crashed=0
 for f in "$TXM_TESTDATA"/tx/bad-*.tx; do
     "$TXMILL" tile --all -p 2 -o bad.png "$f" >/dev/null 2>&1

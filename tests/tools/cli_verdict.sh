@@ -69,11 +69,8 @@ txm info direct.tx
 check direct prints "uses it where a scene names this file as its image"
 
 # ---- made with other settings ------------------------------------------------------------------------------------------
-txm make "${settings[@]}" --compression none "$image"
-check otherwise-exit rc_is 0
-check otherwise-says prints "made with other settings"
-check otherwise-which prints "compression zip, not none"
-check otherwise-advice prints "--force rewrites"
+gives otherwise 0 prints "made with other settings" prints "compression zip, not none" prints "--force rewrites" \
+    -- make "${settings[@]}" --compression none "$image"
 txm make "${settings[@]}" --strict "$image"
 check otherwise-strict prints "with a border section"
 txm make "${settings[@]}" --tile 32 "$image"
@@ -89,8 +86,7 @@ for how in "--compression zstd" "--envlatl" "--tile 128"; do
 done
 
 # ---- folders, lists ----------------------------------------------------------------------------------------------------
-txm info .
-check info-recursive rc_is 0
+gives info-recursive 0 -- info .
 check info-recursive-sums grep -qE '^[0-9]+ files: [0-9]+ used' out
 find . -name '*.tx' -path '*blender_tx*' >list
 txm verify @list
@@ -98,43 +94,29 @@ check verify-list grep -qE '^[0-9]+ files: ' out
 run "$TXMILL" verify --json - <list
 check verify-standard-input json out "len(o) == $(wc -l <list)"
 mkdir empty
-txm info empty
-check empty-folder rc_is 2
-check empty-folder-says says "no tx file in this folder"
-txm info "$image"
-check image-for-tx eval 'rc_is 0 && says "its tx file is"'
+gives empty-folder 2 says "no tx file in this folder" -- info empty
+gives image-for-tx 0 says "its tx file is" -- info "$image"
 
 # ---- scenes, and images without known settings -----------------------------------------------------------------------
 txm resolve --json materials.blend "$image"
 check resolve-scene-image json out "len(o) >= 1 and all(x['image'].endswith('/wood.png') for x in o) and '$tx' in [x['path'] for x in o]"
 cp "$golden/rgb8.png" stranger.png
-txm resolve materials.blend stranger.png
-check resolve-scene-stranger rc_is 3
-check resolve-scene-stranger-says says "stranger.png: none of the scenes uses this image"
+gives resolve-scene-stranger 3 says "stranger.png: none of the scenes uses this image" -- resolve materials.blend stranger.png
 mkdir pbr
 cp "$golden/rgb8.png" pbr/oak_color.png && cp "$golden/rgb8.png" pbr/oak_normal.png && cp "$golden/gray8.png" pbr/oak_rough.png
 txm make pbr
 check guess-make-names-them grep -qE 'look like data by their names \(oak_(normal|rough).png, oak_(normal|rough).png\)' err
 check guess-make-advice says "--preset pbr"
-txm check pbr
-check guess-check rc_is 5
-check guess-check-line prints "oak_normal.png: data-as-color"
-check guess-check-sum prints "3 of 3 textures fresh, 2 look like data by their names: add --preset pbr, or name the scene"
-txm check pbr --ignore data-as-color
-check guess-accepted rc_is 0
-txm check -c sRGB -a straight pbr
-check guess-said rc_is 0
-check guess-said-ready prints "ready to render: 3 of 3 textures fresh"
-txm check -c Non-Color pbr/oak_normal.png
-check other-space rc_is 5
-check other-space-says prints "there is one with colour space sRGB"
-check other-space-command prints "run: txmill make -c Non-Color pbr/oak_normal.png"
+gives guess-check 5 prints "oak_normal.png: data-as-color" \
+    prints "3 of 3 textures fresh, 2 look like data by their names: add --preset pbr, or name the scene" -- check pbr
+gives guess-accepted 0 -- check pbr --ignore data-as-color
+gives guess-said 0 prints "ready to render: 3 of 3 textures fresh" -- check -c sRGB -a straight pbr
+gives other-space 5 prints "there is one with colour space sRGB" prints "run: txmill make -c Non-Color pbr/oak_normal.png" \
+    -- check -c Non-Color pbr/oak_normal.png
 # The tx file was made as data and is requested as colour: make would leave a file that no scene looks up.
 rm -r pbr/blender_tx
 "$TXMILL" make -q --preset pbr pbr
-txm check pbr
-check made-as-data rc_is 5
-check made-as-data-says prints "there is one with colour space"
+gives made-as-data 5 prints "there is one with colour space" -- check pbr
 check made-as-data-no-make test "$(grep -c 'run: txmill make' out)" -eq 0
 txm check --preset pbr pbr
 check made-as-data-preset prints "ready to render: 3 of 3 textures fresh"
@@ -148,13 +130,11 @@ cat >one/shot.xml <<'XML'
 <connect from="i color" to="d color"/><connect from="d bsdf" to="output surface"/></shader></cycles>
 XML
 printf 'preset = pbr\n' >one/.txmill
-txm make -q --log one.jsonl one/shot.xml
-check one-made rc_is 0
+gives one-made 0 -- make -q --log one.jsonl one/shot.xml
 srgb=$(echo one/blender_tx/*.tx)
 for rule in '' '--preset pbr' "--rule *_ao.png=Non-Color"; do
     # shellcheck disable=SC2086
-    txm verify --run one.jsonl $rule
-    check "one-run${rule:+-${rule// /-}}" rc_is 0
+    gives "one-run${rule:+-${rule// /-}}" 0 -- verify --run one.jsonl $rule
 done
 txm gc one
 check one-alone test "$(grep -c left-over out)" -eq 0
@@ -167,12 +147,8 @@ conditions() { # conditions COMMAND... : both files are used, each by its scenes
 }
 conditions info "$srgb" "$data"
 conditions verify "$srgb" "$data"
-txm verify one
-check one-verify rc_is 0
-check one-verify-note prints "TXM-309 note"
-txm verify --rule '*_ao.png=Non-Color' one
-check one-rule rc_is 5
-check one-rule-used prints "Cycles uses it, but it has findings"
+gives one-verify 0 prints "TXM-309 note" -- verify one
+gives one-rule 5 prints "Cycles uses it, but it has findings" -- verify --rule '*_ao.png=Non-Color' one
 for set in "sRGB auto: and alpha type auto" "Non-Color straight:"; do
     use="-c ${set%% *} -a $(cut -d' ' -f2 <<<"${set%%:*}")"
     shows="uses it for scenes that set ${set%% *}${set#*:}"
@@ -183,8 +159,7 @@ for set in "sRGB auto: and alpha type auto" "Non-Color straight:"; do
     txm check --json $use one/wall_ao.png
     check "one-check${use// /}" json out "(o[0]['id'], o[0]['shows']) == ('fresh', '$shows')"
 done
-txm check one/shot.xml
-check one-scene rc_is 0
+gives one-scene 0 -- check one/shot.xml
 txm gc --delete one
 check one-gc prints "$srgb: kept: left-over"
 check one-gc-condition prints "Cycles uses it for scenes that set sRGB and alpha type auto; preset pbr says Non-Color"

@@ -9,26 +9,20 @@ cp "$golden"/{rgb8.png,half-rgb.exr,gray8.png} .
 "$TXMILL" make -q rgb8.png half-rgb.exr gray8.png
 rgb=$(echo blender_tx/rgb8*.tx) half=$(echo blender_tx/half*.tx) grey=$(echo blender_tx/gray8*.tx)
 
-txm verify "$rgb" "$half" "$grey"
-check good rc_is 0
+gives good 0 -- verify "$rgb" "$half" "$grey"
 check good-text test "$(grep -c ': good$' out)" -eq 3
-txm verify --deep --json "$rgb" "$half" "$grey"
-check deep rc_is 0
+gives deep 0 -- verify --deep --json "$rgb" "$half" "$grey"
 check deep-json json out 'len(o) == 3 and all(x["good"] and x["deep"] and not x["findings"] for x in o)'
 check deep-leaves-nothing test -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name '.*txmill-verify*' -user "$(id -u)" -newer "$rgb" 2>/dev/null)"
 if has_jsonschema; then check schema valid_json verify out; fi
 
 # Blender stores level 0 with the bits of its source, and takes the SHA-1 before it cuts bits off.
-txm verify "$TXM_TESTDATA"/tx/good-blender-*.tx
-check odd-bits-verified rc_is 0
+gives odd-bits-verified 0 -- verify "$TXM_TESTDATA"/tx/good-blender-*.tx
 check odd-bits-not-recomputed test "$(grep -c TXM-205 out)" -eq 7
 
 # ---- findings --------------------------------------------------------------------------------------------------------
 touch -d '2020-01-02' rgb8.png
-txm verify "$rgb" "$half"
-check stale-exit rc_is 5
-check stale-says prints "TXM-401 warning"
-check stale-both-times prints "2020-01-02 00:00:00"
+gives stale 5 prints "TXM-401 warning" prints "2020-01-02 00:00:00" -- verify "$rgb" "$half"
 check findings-are-no-failure test ! -s err
 txm verify --deep --json "$rgb"
 check stale-but-equal json out '[f["id"] for f in o[0]["findings"]] == ["TXM-401"]'
@@ -36,8 +30,7 @@ touch -r "$rgb" rgb8.png
 
 cp "$rgb" broken.tx
 printf 'XXXX' | dd of=broken.tx bs=1 seek=2000 conv=notrunc status=none
-txm verify --json broken.tx
-check flipped-exit rc_is 5
+gives flipped 5 -- verify --json broken.tx
 check flipped-place json out 'any(f["severity"] == "error" and f["level"] is not None for f in o[0]["findings"])'
 check name-note json out 'any(f["id"] == "TXM-302" for f in o[0]["findings"])'
 if has_jsonschema; then check schema-findings valid_json verify out; fi
@@ -46,18 +39,12 @@ check quiet test "$(grep -c good out)" -eq 0
 
 image=$("$TXMILL" info --json "$rgb" | python3 -c 'import json,sys; print(json.load(sys.stdin)["image_bytes"])')
 head -c "$image" "$rgb" >cut.tx && touch -r "$rgb" cut.tx
-txm verify cut.tx
-check cut-at-section-is-good rc_is 0
-check cut-at-section-says prints "TXM-504 note"
+gives cut-at-section 0 prints "TXM-504 note" -- verify cut.tx
 head -c "$((image + 100))" "$rgb" >cut.tx
-txm verify cut.tx
-check cut-in-section rc_is 5
-check cut-in-section-says prints "TXM-501 warning"
+gives cut-in-section 5 prints "TXM-501 warning" -- verify cut.tx
 
 mv "$rgb" "${rgb/926BDA85/00000000}"
-txm verify "${rgb/926BDA85/00000000}"
-check misfit-exit rc_is 5
-check misfit-says prints "TXM-301 warning"
+gives misfit 5 prints "TXM-301 warning" -- verify "${rgb/926BDA85/00000000}"
 mv "${rgb/926BDA85/00000000}" "$rgb"
 
 # Names in an absolute cache folder contain the path from there to the image, so the files match wherever they are moved
@@ -85,14 +72,10 @@ check moved-project json out 'o[0]["good"] and not o[0]["findings"]'
 mv moved/gray8.png elsewhere.png
 txm verify --json moved/blender_tx/*.tx
 check missing-source json out '[f["id"] for f in o[0]["findings"]] == ["TXM-402"]'
-txm verify --deep moved/blender_tx/*.tx
-check missing-source-deep rc_is 5
-txm verify --deep --source elsewhere.png moved/blender_tx/*.tx
-check source-given rc_is 0
-txm verify --source a.png "$rgb" "$half"
-check source-of-many rc_is 2
-txm verify
-check no-file rc_is 2
+gives missing-source-deep 5 -- verify --deep moved/blender_tx/*.tx
+gives source-given 0 -- verify --deep --source elsewhere.png moved/blender_tx/*.tx
+gives source-of-many 2 -- verify --source a.png "$rgb" "$half"
+gives no-file 2 -- verify
 
 # ---- files of other programs, hostile files --------------------------------------------------------------------------
 bad=0
@@ -112,9 +95,7 @@ for f in "$TXM_TESTDATA"/tx/*.tx; do
 done
 check corpus test $bad -eq 0
 if has_jsonschema; then check corpus-schema valid_json verify all; fi
-txm verify missing.tx "$rgb"
-check unreadable rc_is 3
-check unreadable-last-line last_line_is "TXMILL-ERROR code=3 failed=1 total=2"
+gives unreadable 3 last_line_is "TXMILL-ERROR code=3 failed=1 total=2" -- verify missing.tx "$rgb"
 txm verify --json missing.tx
 check unreadable-json json out 'o[0]["error"]["status"] == "not-found"'
 if has_jsonschema; then check schema-error valid_json verify out; fi
@@ -122,8 +103,7 @@ if has_jsonschema; then check schema-error valid_json verify out; fi
 blender=${TXM_GOLDEN_TX:-}
 if [ -n "$blender" ] && [ -d "$blender" ]; then
     # One of them has the name of a colour space that no config knows, so nothing is known about its name.
-    txm verify --blender 5.2 --json "$blender"/*.tx
-    check blender rc_is 0
+    gives blender 0 -- verify --blender 5.2 --json "$blender"/*.tx
     check blender-notes json out 'len(o) > 90 and all({f["id"] for f in x["findings"]} <= {"TXM-304", "TXM-402", "TXM-504"} for x in o)'
     check blender-names json out 'sum(f["id"] == "TXM-304" for x in o for f in x["findings"]) == 1'
 else

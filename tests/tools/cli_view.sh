@@ -11,9 +11,7 @@ cp "$golden"/{rgb8.png,rgba8.png,half-rgb.exr,wide.png} .
     "$TXMILL" make -q -o wide.tx wide.png
 
 # ---- the terminal ----------------------------------------------------------------------------------------------------
-txm view rgb.tx
-check no-terminal rc_is 2
-check no-terminal-says says "write a page with --html FILE"
+gives no-terminal 2 says "write a page with --html FILE" -- view rgb.tx
 has_bytes() { LC_ALL=C grep -qaF "$(printf '%b' "$1")" out; }
 for format in symbols sixel kitty; do
     TERM=xterm-256color txm view -F $format -s 60x16 rgb.tx half.tx
@@ -43,8 +41,7 @@ check level-fits prints "level 1 of 9"
 txm view -F symbols -s 4x2 rgb.tx
 check level-fits-small prints "level 3 of 9"
 # Level 0 is black at its left edge and white at its right one, so the picture is not blank.
-txm view -F symbols -s 30x3 wide.tx
-check wide rc_is 0
+gives wide 0 -- view -F symbols -s 30x3 wide.tx
 if has_terminal; then
     in_terminal() { # NAME TERM SEQUENCE
         TERM=$2 on_terminal 60x30 "$TXMILL" view rgb.tx
@@ -59,8 +56,7 @@ else
 fi
 
 # ---- pages -----------------------------------------------------------------------------------------------------------
-txm view --json --html page.html rgb.tx rgba.tx half.tx
-check page-exit rc_is 0
+gives page 0 -- view --json --html page.html rgb.tx rgba.tx half.tx
 check page-json json out '[x["levels"] == list(range(x["level_count"])) for x in o] == [True] * 3'
 if has_jsonschema; then check schema valid_json view out; fi
 check page-names-no-network test "$(grep -ciE '@import|url\(' page.html)" -eq 0
@@ -74,13 +70,11 @@ for j in 1 3; do
     "$TXMILL" view -j $j --html - rgb.tx rgba.tx half.tx >threads.html
     check "page-threads-$j" cmp stdout.html threads.html
 done
-txm view --json --html page.html rgb.tx missing.tx
-check one-missing rc_is 3
+gives one-missing 3 -- view --json --html page.html rgb.tx missing.tx
 if has_jsonschema; then check schema-error valid_json view out; fi
 check one-missing-written grep -q missing.tx page.html
 rm page.html
-txm view --html page.html missing.tx
-check all-missing rc_is 3
+gives all-missing 3 -- view --html page.html missing.tx
 check all-missing-nothing-written test ! -e page.html
 txm view --html page.html --page-size 20K --json rgb.tx rgba.tx half.tx
 check size-shared json out 'sum(x["pixel_bytes"] for x in o) <= 20 << 10 and all(x["levels"] and x["levels"][0] > 0 for x in o)'
@@ -93,8 +87,7 @@ if [ -e /dev/full ]; then
     check full-disk-says says "standard output"
 fi
 touch file
-txm view --json --html file/page.html rgb.tx half.tx
-check no-folder eval 'rc_is 2 && says "file: a folder is needed, but this is a file"'
+gives no-folder 2 says "file: a folder is needed, but this is a file" -- view --json --html file/page.html rgb.tx half.tx
 check no-folder-json json out 'len(o) == 2 and all("error" in x for x in o)'
 check no-folder-last-line grep -q 'failed=2 total=2$' err
 if has_jsonschema; then check schema-no-folder valid_json view out; fi
@@ -112,22 +105,14 @@ else
 fi
 
 # ---- failures --------------------------------------------------------------------------------------------------------
-txm view
-check no-file rc_is 2
-txm view --html page.html -F sixel rgb.tx
-check page-and-format rc_is 2
-txm view --json rgb.tx
-check json-without-page rc_is 2
+gives no-file 2 -- view
+gives page-and-format 2 -- view --html page.html -F sixel rgb.tx
+gives json-without-page 2 -- view --json rgb.tx
 for size in 0x5 5 5x 5x5x 9999x9 -1x5; do
-    txm view -F symbols -s "$size" rgb.tx
-    check "size-$size" rc_is 2
+    gives "size-$size" 2 -- view -F symbols -s "$size" rgb.tx
 done
-txm view -F symbols -l 12 rgb.tx
-check no-level rc_is 2
-check no-level-says says "rgb.tx: no level 12"
-txm view -F symbols missing.tx rgb.tx
-check missing rc_is 3
-check missing-others prints "300 x 200"
+gives no-level 2 says "rgb.tx: no level 12" -- view -F symbols -l 12 rgb.tx
+gives missing 3 prints "300 x 200" -- view -F symbols missing.tx rgb.tx
 crashed=0
 for f in "$TXM_TESTDATA"/tx/bad-*.tx; do
     for how in "-F symbols" "--html bad.html"; do

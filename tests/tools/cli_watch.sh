@@ -157,12 +157,9 @@ check made-again-is-watched soon has_tx gone 1
 end
 
 # ---- usage --------------------------------------------------------------------------------------------------------------
-txm watch
-check needs-a-folder rc_is 2
-txm watch no-such-folder
-check missing-folder rc_is 3
+gives needs-a-folder 2 -- watch
+gives missing-folder 3 -- watch no-such-folder
 txm watch pool/000000.png
 check no-folder test "$rc" -ne 0
-txm watch @list
-check no-list rc_is 3
+gives no-list 3 -- watch @list
 finish

@@ -31,8 +31,7 @@ none_made() { [ -z "$(find show -name '*.tx')" ]; }
 # ---- one run, and a run for each -------------------------------------------------------------------------------------
 for path in "${good[@]}"; do txm make "$path"; done
 keep apart
-txm make --json "${good[@]}"
-check one-run-exit rc_is 0
+gives one-run 0 -- make --json "${good[@]}"
 check one-run-json json out '[x["type"] for x in o] == ["file"] * 4 + ["summary"] and (o[-1]["inputs"], o[-1]["created"], o[-1]["failed"], o[-1]["exit_code"]) == (4, 4, 0, 0)'
 check one-run-spaces json out '{x["input"]: x["colorspace"]["requested"] for x in o[:-1]} == {"show/wood.png": "sRGB", "show/a/wood.png": "sRGB", "show/a/deep/wood.png": "sRGB", "show/b/wood.png": "Film"}'
 if has_jsonschema; then check one-run-schema valid_json make out; fi
@@ -58,8 +57,7 @@ rm show/.txmill
 # ---- a config that cannot be used --------------------------------------------------------------------------------------
 printf 'ocio = gone.ocio\n' >show/bad/.txmill
 gone="$work/show/bad/.txmill:1: $work/show/bad/gone.ocio: the OCIO config cannot be opened: No such file or directory; name another config there, or none for the built-in one"
-txm make show
-check bad-exit rc_is 3
+gives bad 3 -- make show
 check bad-said-once test "$(grep -cF "$gone" err)" -eq 1
 check bad-sum says "4 created"
 check bad-one-sum test "$(grep -c ' created (' err)" -eq 1
@@ -72,15 +70,13 @@ if has_jsonschema; then check bad-schema valid_json make out; fi
 check bad-log cmp out run.jsonl
 # The working space is looked up in the project's own config.
 printf 'ocio = ../a/a.ocio\nworking-space = ACEScg\n' >show/bad/.txmill
-txm make show
-check bad-space-exit rc_is 2
-check bad-space-says says "$work/show/bad/.txmill:2: working space \"ACEScg\" is not in the OCIO config $work/show/bad/../a/a.ocio"
-check bad-space-others says "4 up to date"
+gives bad-space 2 \
+    says "$work/show/bad/.txmill:2: working space \"ACEScg\" is not in the OCIO config $work/show/bad/../a/a.ocio" \
+    says "4 up to date" -- make show
 printf 'ocio = ../a/a.ocio\nrule = grey.*=ACEScg\n' >show/bad/.txmill
-txm make show
-check bad-rule-exit rc_is 2
-check bad-rule-says says "$work/show/bad/.txmill:2 'grey.*': colour space \"ACEScg\" is not in the OCIO config $work/show/bad/../a/a.ocio"
-check bad-rule-others says "4 up to date"
+gives bad-rule 2 \
+    says "$work/show/bad/.txmill:2 'grey.*': colour space \"ACEScg\" is not in the OCIO config $work/show/bad/../a/a.ocio" \
+    says "4 up to date" -- make show
 rm -r show/bad
 
 # That also holds if it is set in the operands' own .txmill: images below with another config are converted.
@@ -121,12 +117,10 @@ printf 'ocio = b.ocio\nrule = rgb8.*=Film\ncache-dir = %s\n' "$work/elsewhere" >
 txm make -q film/tex/rgb8.png
 for command in info verify "verify --deep"; do
     # shellcheck disable=SC2086
-    txm $command --json elsewhere
-    check "place-${command// /}" rc_is 0
+    gives "place-${command// /}" 0 -- $command --json elsewhere
     check "place-${command// /}-verdict" json out 'o[0].get("use", "loaded") == "loaded" and o[0].get("findings", []) == []'
 done
-txm view --json --html page.html elsewhere
-check place-view rc_is 0
+gives place-view 0 -- view --json --html page.html elsewhere
 sed -i 's/Film/sRGB/' film/.txmill
 txm verify --json elsewhere
 check place-rules json out '"Film" in str(o[0]["findings"]) and "sRGB" in str(o[0]["findings"])'
@@ -139,16 +133,14 @@ done
 rm -r film elsewhere page.html
 
 # ---- all commands that look up names agree ---------------------------------------------------------------------------
-txm check show
-check check-agrees rc_is 0
+gives check-agrees 0 -- check show
 txm check --json show
 check check-json json out 'o[-1]["ready"] and o[-1]["fresh"] == 4'
 txm resolve --json show
 check resolve-agrees json out '[x["state"] for x in o] == ["fresh"] * 4'
 txm plan --shards 2 --json show
 check plan-agrees json out '(o[-1]["inputs"], o[-1]["to_create"]) == (4, 0)'
-txm verify --deep --json show
-check verify-exit rc_is 0
+gives verify 0 -- verify --deep --json show
 check verify-agrees json out '[x["findings"] for x in o] == [[]] * 4'
 txm gc --keep-for show show
 check gc-agrees says "would remove 0 of 4 files"
@@ -198,19 +190,16 @@ txm make --ocio none.ocio show
 check said-bad test "$rc $(grep -c error: err)" = "3 1"
 check said-bad-makes-nothing none_made
 # A colour space on the command line must exist in the configs that are used; others do not matter.
-txm make -c Film show/a show/b
-check space-of-projects rc_is 0
+gives space-of-projects 0 -- make -c Film show/a show/b
 keep film
 txm make -c Filn show/a show/b
 check space-misspelt-exit rc_is 2
 check space-misspelt-says says "--colorspace: colour space \"Filn\" is not in the OCIO config $work/show/b/b.ocio; did you mean \"Film\"?"
 check space-misspelt-makes-nothing none_made
-txm make -c Film show
-check space-of-run-exit rc_is 2
+gives space-of-run 2 -- make -c Film show
 check space-of-run-once test "$(grep -c 'error:' err)" -eq 1
-txm make --working-space ACEScg -n show
-check option-space-exit rc_is 2
-check option-space-says says "--working-space: working space \"ACEScg\" is not in the OCIO config $work/show/a/a.ocio"
+gives option-space 2 says "--working-space: working space \"ACEScg\" is not in the OCIO config $work/show/a/a.ocio" \
+    -- make --working-space ACEScg -n show
 txm make --working-space ACES2065-1 -n --json show
 check option-space-for-all json out '(o[-1]["would_create"], o[-1]["failed"]) == (4, 0)'
 finish

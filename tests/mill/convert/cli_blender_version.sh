@@ -21,18 +21,16 @@ txm make -q "${bare[@]}" "${older[@]}" rgb8.png half-rgb.exr
 check name-5.2 test -f blender_tx/rgb8.png.0-4531A7E808B577A1216ED3660A2BF437.tx
 txm make -q "${bare[@]}" --blender 5.2.3 rgb8.png
 check patch-level test "$(find blender_tx -name 'rgb8*' | wc -l)" = 1
-txm resolve "${bare[@]}" --blender 5.3 rgb8.png
-check other-version-exit rc_is 5
-check other-version-says prints "for Blender 5.2, not 5.3"
-check other-version-found prints "  Blender 5.2: fresh, blender_tx/rgb8.png.0-4531A7E808B577A1216ED3660A2BF437.tx"
-check other-version-missing prints "  Blender 5.3: missing, blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx"
+gives other-version 5 prints "for Blender 5.2, not 5.3" \
+    prints "  Blender 5.2: fresh, blender_tx/rgb8.png.0-4531A7E808B577A1216ED3660A2BF437.tx" \
+    prints "  Blender 5.3: missing, blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx" \
+    -- resolve "${bare[@]}" --blender 5.3 rgb8.png
 txm make -q "${bare[@]}" --blender 5.3 rgb8.png
 check name-5.3 test -f blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx
 txm resolve --json "${bare[@]}" rgb8.png
 check both-found json out '[(v["blender"], v["state"]) for v in o[0]["versions"]][:2] == [("5.2", "fresh"), ("5.3", "fresh")] and len({v["path"] for v in o[0]["versions"]}) == 2'
 if has_jsonschema; then check resolve-schema valid_json resolve out; fi
-txm verify --ocio bare.ocio --blender 5.3 blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx
-check verify-5.3 rc_is 0
+gives verify-5.3 0 -- verify --ocio bare.ocio --blender 5.3 blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx
 txm make -n --json rgb8.png
 plain=$(sed -n 's/.*"tx":"\([^"]*\)".*/\1/p' out | head -n 1)
 txm make -n --json --blender 5.3 rgb8.png
@@ -66,8 +64,7 @@ txm make -q -d g -c __builtin_srgb -a auto --blender 5.3 --working-space ACEScg 
 txm make -q -d h -c sRGB -a auto --blender 5.3 --working-space ACEScg rgb8.png
 txm diff g/rgb8.png.*.tx h/rgb8.png.*.tx --max-error 0.001
 check builtin-working-space prints "within"
-txm make -c __Builtin_srgb rgb8.png
-check builtin-case rc_is 2
+gives builtin-case 2 -- make -c __Builtin_srgb rgb8.png
 txm colorspaces --names
 check builtin-not-listed test "$(grep -c __builtin out)" = 0
 
@@ -79,13 +76,10 @@ for reader in direct oiio; do
     check "refused-says-$reader" says "Blender 5.3 refuses TIFF files compressed with zstd: save the image with zip or LZW, or convert it with --blender 5.2"
     check "refused-nothing-$reader" test ! -e "$reader"
 done
-txm make -n --blender 5.3 zstd.tif
-check refused-planned rc_is 3
-txm make -q --blender 5.2 zstd.tif
-check refused-older rc_is 0
+gives refused-planned 3 -- make -n --blender 5.3 zstd.tif
+gives refused-older 0 -- make -q --blender 5.2 zstd.tif
 # A tx file that exists is used without a look at the image.
-txm make --blender 5.3 zstd.tif
-check refused-made-already rc_is 0
+gives refused-made-already 0 -- make --blender 5.3 zstd.tif
 
 # ---- another release's pixels --------------------------------------------------------------------------------------------
 # Alpha of two and of five channels, and channel-packed levels, have other pixels in 5.3; the rest is the same.
@@ -103,24 +97,18 @@ for release in 5.2 5.3; do
     else
         check up-renews json out 'sorted(x["input"].split("/")[-1] for x in o if x["type"] == "file" and x["state"] == "created") == ["c5-8.tif", "half-ya.exr", "la16.png", "la8.png", "rgba8.png"]'
     fi
-    txm check --blender $release up
-    check up-ready-$release rc_is 0
-    txm verify -q --deep --blender $release up/blender_tx
-    check up-verified-$release rc_is 0
-    txm check --blender $other up
-    check up-check-exit-$release rc_is 5
-    check up-check-says-$release prints "made for Blender $release: Blender $other shows $age pixels; 'txmill make --blender $other' makes it again"
-    check up-check-counts-$release prints "1 of 6 textures fresh, 5 unusable"
-    check up-check-command-$release prints "run: txmill make --blender $other"
+    gives "up-ready-$release" 0 -- check --blender $release up
+    gives "up-verified-$release" 0 -- verify -q --deep --blender $release up/blender_tx
+    gives up-check 5 \
+        prints "made for Blender $release: Blender $other shows $age pixels; 'txmill make --blender $other' makes it again" \
+        prints "1 of 6 textures fresh, 5 unusable" prints "run: txmill make --blender $other" -- check --blender $other up
     check up-state-$release test "$(state_of $other la16.png)" = unusable
     check up-state-same-$release test "$(state_of $other rgb8.png)" = fresh
     txm verify --json --deep --blender $other up/blender_tx
     check up-verify-$release json out '[f["id"] for x in o for f in x.get("findings", []) if f["severity"] != "note"] == ["TXM-310"] * 5'
     if has_jsonschema; then check up-verify-schema-$release valid_json verify out; fi
-    txm resolve --blender $other up/la8.png
-    check up-resolve-$release rc_is 5
-    check up-resolve-says-$release prints "  Blender $release: fresh, $(tx_of la8.png)"
-    check up-resolve-other-$release prints "  Blender $other: unusable, $(tx_of la8.png)"
+    gives up-resolve 5 prints "  Blender $release: fresh, $(tx_of la8.png)" \
+        prints "  Blender $other: unusable, $(tx_of la8.png)" -- resolve --blender $other up/la8.png
     txm info --blender $other "$(tx_of la8.png)"
     check up-info-$release prints "  Cycles        uses it, with colours or alpha other than the scene's: made for Blender $release"
     check up-info-for-$release prints "  for Blender   $release"
@@ -145,10 +133,8 @@ python3 up/png.py up/nearly.png 6 102030ff a0b0c0ff ff0080fe
 txm make -q --blender 5.2 up/grey.png
 check up-opaque-grey test "$(state_of 5.3 grey.png)" = fresh
 txm make -q --blender 5.2 -a channel_packed -c sRGB up/packed.png up/nearly.png
-txm check --blender 5.3 -a channel_packed -c sRGB up/packed.png
-check up-opaque-packed rc_is 0
-txm check --blender 5.3 -a channel_packed -c sRGB up/nearly.png
-check up-opaque-nearly rc_is 5
+gives up-opaque-packed 0 -- check --blender 5.3 -a channel_packed -c sRGB up/packed.png
+gives up-opaque-nearly 5 -- check --blender 5.3 -a channel_packed -c sRGB up/nearly.png
 
 # Files of an older txmill record nothing, and have the pixels of 5.2. Of Blender's own it is not known until they are
 # compared with their image.
@@ -164,8 +150,7 @@ txm make -q -f --strict --blender 5.2 up/la8.png up/rgba8.png
 without Blender
 check up-unrecorded-5.2 test "$(state_of 5.2 la8.png)" = fresh
 check up-unrecorded-5.3 test "$(state_of 5.3 la8.png)" = unusable
-txm verify -q --blender 5.2 "$(tx_of rgba8.png)"
-check up-unrecorded-levels rc_is 0
+gives up-unrecorded-levels 0 -- verify -q --blender 5.2 "$(tx_of rgba8.png)"
 without ColorSpace
 for release in 5.2 5.3; do
     txm check --blender $release up/la8.png
@@ -174,11 +159,9 @@ for release in 5.2 5.3; do
     txm verify --blender $release "$(tx_of la8.png)"
     check up-unknown-verify-$release prints "TXM-311 note"
 done
-txm verify --deep --blender 5.2 "$(tx_of la8.png)" "$(tx_of rgba8.png)"
-check up-unknown-deep-5.2 rc_is 0
+gives up-unknown-deep-5.2 0 -- verify --deep --blender 5.2 "$(tx_of la8.png)" "$(tx_of rgba8.png)"
 check up-unknown-deep-known test "$(grep -c TXM-311 out)" = 0
-txm verify --deep --blender 5.3 "$(tx_of la8.png)" "$(tx_of rgba8.png)"
-check up-unknown-deep-5.3 rc_is 5
+gives up-unknown-deep-5.3 5 -- verify --deep --blender 5.3 "$(tx_of la8.png)" "$(tx_of rgba8.png)"
 check up-unknown-deep-says test "$(grep -c "its pixels are those of Blender 5.2: Blender 5.3 shows old pixels" out)" = 2
 touch -d '1 hour ago' "$(tx_of la8.png)"
 txm refresh --blender 5.3 up/la8.png
@@ -292,12 +275,9 @@ check setting-shown json out '[(x["value"], x["origin"].endswith("film/.txmill:2
 txm settings rgb8.png
 check default-shown prints "blender        $newest  (default)"
 printf 'blender = 4.9\n' >film/.txmill
-txm make film/rgb8.png
-check unknown-exit rc_is 2
-check unknown-says says "film/.txmill:1: blender is '4.9', but must be $releases"
+gives unknown 2 says "film/.txmill:1: blender is '4.9', but must be $releases" -- make film/rgb8.png
 for bad in 5 5.2. 5.20 5.2.x 4.9 5.4. 5.4.x 5.44 '' 'blender'; do
-    txm make --blender "$bad" rgb8.png
-    check "refused-${bad:-empty}" rc_is 2
+    gives "refused-${bad:-empty}" 2 -- make --blender "$bad" rgb8.png
 done
 for newer in "$next" 6.0 "$next.1"; do
     txm resolve --blender $newer rgb8.png

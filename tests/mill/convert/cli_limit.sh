@@ -35,13 +35,10 @@ digest() { sha1sum <"$(tx_of "$1")"; }
 
 # ---- values -------------------------------------------------------------------------------------------------------------
 for value in 0 -1 2k2 15 'bg/*' 'bg/* 0' 99999999999 ''; do
-    txm make --limit="$value" film
-    check "refused '$value'" rc_is 2
-    check "refused-says '$value'" says "must be a size, such as 2048 or 2k, from 16 to 1024k, or none"
+    gives "refused '$value'" 2 says "must be a size, such as 2048 or 2k, from 16 to 1024k, or none" \
+        -- make --limit="$value" film
     printf 'limit = %s\n' "$value" >film/.txmill
-    txm check film
-    check "refused-setting '$value'" rc_is 2
-    check "refused-place '$value'" says "film/.txmill:1"
+    gives refused 2 says "film/.txmill:1" -- check film
 done
 rm film/.txmill
 check refused-nothing nothing_in film
@@ -49,8 +46,7 @@ check refused-nothing nothing_in film
 # ---- making ---------------------------------------------------------------------------------------------------------------
 txm make -d whole film
 printf 'limit = bg/* 90\nlimit = *.none 2k\n' >film/.txmill
-txm make --json film
-check made rc_is 0
+gives made 0 -- make --json film
 if has_jsonschema; then check made-schema valid_json make out; fi
 check made-json json out '{o["input"].split("/")[-1]: (o["width"], o.get("image_width")) for o in o if o["type"] == "file"} == {"a.png": (75, 301), "b.png": (64, 256), "flat.png": (64, None), "late.png": (75, 300), "grey.png": (75, 300), "sky.exr": (48, 96), "h.png": (200, None)}'
 check made-sum json out 'o[-1]["limited"] == 5 and o[-1]["pixel_bytes"] == (2 * 75 * 50 + 64 * 32 + 64 * 50 + 200 * 200) * 4 + 75 * 50 + 48 * 48 * 8'
@@ -60,16 +56,13 @@ check size-flat test "$(size_of flat.png)" = 64x50
 check size-late test "$(size_of late.png)" = 75x50
 check size-grey test "$(size_of grey.png)" = 75x50
 check size-hero test "$(size_of h.png)" = 200x200
-txm verify --deep film/*/blender_tx
-check verified rc_is 0
-check verified-all prints "7 files: 7 good"
+gives verified 0 prints "7 files: 7 good" -- verify --deep film/*/blender_tx
 # Level 0 is the level of the whole file, to the bit.
 for name in a.png:2 b.png:2 late.png:2 grey.png:2 sky.exr:1; do
     image=${name%:*}
     txm extract --level "${name#*:}" -o level.tif film/bg/whole/"$image".*.tx
     txm extract --overwrite --level 0 -o level0.tif "$(tx_of "$image")"
-    txm diff --max-error 0 level.tif level0.tif
-    check "level-0 $image" rc_is 0
+    gives "level-0 $image" 0 -- diff --max-error 0 level.tif level0.tif
 done
 
 # A record that no limit could have made counts as none.
@@ -83,9 +76,7 @@ done
 cp -p kept "$(tx_of a.png)"
 
 # ---- what commands say ------------------------------------------------------------------------------------------------------
-txm check film
-check fresh rc_is 0
-check fresh-sum says "with limited sizes of 6 images"
+gives fresh 0 says "with limited sizes of 6 images" -- check film
 txm check -v film
 check fresh-sizes prints "film/bg/a.png: fresh: 75x50 of 301x203"
 txm check --json film
@@ -110,22 +101,17 @@ check budget json out '[(o["width"], o["whole_bytes"]) for o in o if o.get("imag
 # ---- other limits ---------------------------------------------------------------------------------------------------------
 before=$(digest a.png)
 printf 'limit = bg/* 80\n' >film/.txmill # the same sizes
-txm check film
-check same-sizes rc_is 0
+gives same-sizes 0 -- check film
 printf 'limit = bg/* 40\n' >film/.txmill
-txm check film
-check other rc_is 5
-check other-says prints "film/bg/a.png: unusable: made with a limit of 90 px, where it is now 40 px; Cycles uses it, at another size than the settings say"
-check other-flat prints "film/bg/flat.png: unusable"
-txm verify film
-check other-verify rc_is 5
-check other-finding prints "TXM-312 warning"
+gives other 5 \
+    prints "film/bg/a.png: unusable: made with a limit of 90 px, where it is now 40 px; Cycles uses it, at another size than the settings say" \
+    prints "film/bg/flat.png: unusable" -- check film
+gives other 5 prints "TXM-312 warning" -- verify film
 txm info "$(tx_of a.png)"
 check other-info prints "uses it, at another size than the settings say"
 txm resolve film/bg/a.png
 check other-resolve prints "unusable"
-txm check --limit 80 film/bg
-check option-wins rc_is 0
+gives option-wins 0 -- check --limit 80 film/bg
 txm check --limit none --limit 50 film/bg/a.png
 check none-says prints "made with a limit of 90 px, where there is none now"
 check none-advice prints "run: txmill make --limit none --limit 50 film/bg/a.png"
@@ -133,8 +119,7 @@ TXMILL_LIMIT='a.png 80' txm check film/bg/a.png
 check variable-wins rc_is 0
 txm check --no-settings film/bg/a.png
 check no-settings prints "where there is none now"
-txm verify --no-settings "$(tx_of a.png)"
-check no-settings-verify rc_is 0
+gives no-settings-verify 0 -- verify --no-settings "$(tx_of a.png)"
 txm make -q film
 check other-made test "$(size_of a.png)" = 37x25 -a "$(size_of sky.exr)" = 24x24
 rm film/.txmill
@@ -166,10 +151,8 @@ cat >scene.xml <<'E2'
 E2
 txm make --json --limit 32 scene.xml
 check scene json out '[o["width"] for o in o if o["type"] == "file"] == [32]'
-txm check --limit 32 scene.xml
-check scene-fresh rc_is 0
-txm check scene.xml
-check scene-stale rc_is 5
+gives scene-fresh 0 -- check --limit 32 scene.xml
+gives scene-stale 5 -- check scene.xml
 txm list scene.xml
 check scene-list prints "1 texture: 1 unusable"
 txm list --limit 32 scene.xml
@@ -185,33 +168,26 @@ check store json out '[(o["width"], o["via"] != "converted") for o in o if o["ty
 txm make --json --store store --limit 32 tiles/stored.png
 check store-other json out '[(o["width"], o["via"]) for o in o if o["type"] == "file"] == [(32, "converted")]'
 mv tiles/stored.png tiles/renamed.png
-txm resolve --adopt --limit 32 tiles/renamed.png
-check adopted rc_is 0
-txm check --limit 32 tiles/renamed.png
-check adopted-fresh rc_is 0
+gives adopted 0 -- resolve --adopt --limit 32 tiles/renamed.png
+gives adopted-fresh 0 -- check --limit 32 tiles/renamed.png
 # Memory is that of the halved image and a few rows of the image.
 python3 png.py wide.png 20000 20 rgb
 txm make -q --limit 64 wide.png
 check wide test "$("$TXMILL" info --json blender_tx/wide.png.*.tx | size_in)" = 39x1
-txm make --limit 64 --max-memory 1M -f wide.png
-check too-little rc_is 3
+gives too-little 3 -- make --limit 64 --max-memory 1M -f wide.png
 need=$(sed -n 's/.*--max-memory \([0-9]*M\) would suffice.*/\1/p' err)
-txm make --limit 64 --max-memory "$need" -f wide.png
-check enough rc_is 0
+gives enough 0 -- make --limit 64 --max-memory "$need" -f wide.png
 # Blender makes tx files of images of more than 131,071 px a side too; for look-ups they have to be limited.
 python3 - <<'E2'
 row = bytes(((x * 7 + c * 5) ^ (x >> 8)) & 255 for x in range(300000) for c in range(3))
 open("vast.ppm", "wb").write(b"P6 300000 2 255\n" + row + row[::-1])
 E2
-txm make -q vast.ppm
-check vast rc_is 0
-txm check vast.ppm
-check vast-fresh rc_is 0
+gives vast 0 -- make -q vast.ppm
+gives vast-fresh 0 -- check vast.ppm
 txm verify vast.ppm
 check vast-verified prints ": good"
 check vast-levels test "$("$TXMILL" info --json blender_tx/vast.ppm.*.tx | sed 's/.*"levels":\[//' | grep -o '"width":' | wc -l)" = 19
-txm diff --max-error 0 blender_tx/vast.ppm.*.tx blender_tx/vast.ppm.*.tx
-check vast-diff rc_is 0
+gives vast-diff 0 -- diff --max-error 0 blender_tx/vast.ppm.*.tx blender_tx/vast.ppm.*.tx
 txm sample blender_tx/vast.ppm.*.tx
 check vast-sample says "cannot be looked up, at most 131071 a side: make the tx file with --limit 64k"
 txm make -q --limit 128k vast.ppm

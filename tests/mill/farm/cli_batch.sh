@@ -13,8 +13,7 @@ cp "$golden/tile64.png" tex/sub/wall_normal.1001.png
 cp "$golden/tile65.png" tex/sub/wall_normal.1002.png
 cp "$golden/half-rgb.exr" tex/sky.exr
 ln -s .. tex/sub/up
-txm make --preset pbr --rule 'sky*=Non-Color' tex ./tex/wall_color.png
-check folder-exit rc_is 0
+gives folder 0 -- make --preset pbr --rule 'sky*=Non-Color' tex ./tex/wall_color.png
 check preset-not-color test -f "tex/sub/blender_tx/wall_normal.1001.png$data"
 check preset-leaves-colors test -f "tex/blender_tx/wall_color.png$srgb"
 check folder-count says "4 created"
@@ -29,29 +28,24 @@ check rule-is-named prints '"Non-Color" by *_normal* (--rule)'
 txm make --include '*.exr' --dry-run --force tex
 check include prints sky.exr
 check include-nothing-else test "$(wc -l <out)" -eq 1
-txm make --rule nonsense tex/sky.exr
-check bad-rule rc_is 2
+gives bad-rule 2 -- make --rule nonsense tex/sky.exr
 txm make 'tex/sub/wall_normal.<UDIM>.png' --force --json
 check udim json out '[x.get("pattern") for x in o] == ["tex/sub/wall_normal.<UDIM>.png"] * 2 + [None]'
 printf '{"path": "tex/sky.exr", "colorspace": "Non-Color"}\ntex/sky.exr\n' | run "$TXMILL" make --dry-run --force @-
 check two-spaces-two-files test "$(grep -c would-create out)" -eq 2
 check two-spaces-warned says 'two colour spaces, "Non-Color" and'
 printf '{"path": "tex/sky.exr", "output": "x.tx"}\n{"path": "tex/wall_color.png", "output": "./x.tx"}\n' >clash
-txm make @clash
-check clash-refused says "would overwrite"
-check clash-exit rc_is 2
+gives clash 2 says "would overwrite" -- make @clash
 printf '{"path": "tex/sky.exr", "output": "x.tx", "colorspace": "%s"}\n' Non-Color sRGB >clash
 txm make @clash
 check clash-of-settings says "would overwrite"
 printf '{"path": "tex/sky.exr", "colorspace": "%s"}\n' Non-Color Raw >names
-txm make --dry-run --force --json @names
-check names-for-data-are-one rc_is 0
+gives names-for-data-are-one 0 -- make --dry-run --force --json @names
 check names-for-data-one-file json out '[x.get("same_as") for x in o[:-1]] == [None, "tex/sky.exr"]'
 check names-for-data-no-warning test ! -s err
 one=$golden/one.png
 printf '{"path": "%s", "colorspace": "%s", "alpha": "%s"}\n' "$one" sRGB straight "$one" Non-Color none >one
-txm make --json @one
-check one-pixel-never-clashes rc_is 0
+gives one-pixel-never-clashes 0 -- make --json @one
 check one-pixel-no-warning test ! -s err
 check one-pixel-serves json out '[x["reason"] for x in o[:-1]] == ["Cycles uses 1x1 images as they are"] * 2'
 txm make --plan --force --json tex
@@ -81,8 +75,7 @@ check key-not-the-vectors test "$(TXMILL_ISA=scalar key "" $wall -c ACEScg)" = "
 cp $wall copy.png
 check key-content-is-content test "$(key =content copy.png)" = "$(key =content $wall)"
 check key-content-differs test "$(key =content tex/sub/wall_normal.1001.png)" != "$(key =content $wall)"
-txm make --key=nonsense $wall
-check key-word rc_is 2
+gives key-word 2 -- make --key=nonsense $wall
 "$TXMILL" make --key=content --json $wall >>all.json
 
 # ---- memory ----------------------------------------------------------------------------------------------------------
@@ -106,10 +99,8 @@ for image in many.png many.tif many.tga many-small.png; do
     "$TXMILL" plan --json --shards 1 "$image" -d mem >out 2>err
     stated=$(sed -n 's/.*"memory_bytes":\([0-9]*\).*/\1/p' out | head -n 1)
     check "$name-stated" test "${stated:-0}" -gt 1000000
-    txm make -q "$image" -d mem --max-memory "$stated"
-    check "$name-is-enough" rc_is 0
-    txm make -q "$image" -d mem --force --max-memory $((stated * 3 / 5))
-    check "$name-is-needed" eval 'rc_is 3 && says "would suffice"'
+    gives "$name-is-enough" 0 -- make -q "$image" -d mem --max-memory "$stated"
+    gives "$name-is-needed" 3 says "would suffice" -- make -q "$image" -d mem --force --max-memory $((stated * 3 / 5))
     [ -n "${SANITIZED:-}" ] || check "$name-is-not-exceeded" python3 -c '
 import os, sys
 child = os.spawnv(os.P_NOWAIT, sys.argv[1], ["txmill", "make", "-q", sys.argv[2], "-d", "mem", "--force"])
@@ -196,14 +187,10 @@ if [ "$(id -u)" -eq 0 ]; then
     skip store-unwritable "root may write everywhere"
 else
     mkdir ro && chmod 555 ro
-    txm make --store ro/store --force shot2/b.png
-    check store-unwritable-still-made rc_is 0
-    check store-unwritable-said says "not kept in the store"
+    gives store-unwritable 0 says "not kept in the store" -- make --store ro/store --force shot2/b.png
 fi
 : >a-file
-txm make --store a-file/store --force shot2/b.png
-check store-broken-still-made rc_is 0
-check store-broken-said says "not kept in the store"
+gives store-broken 0 says "not kept in the store" -- make --store a-file/store --force shot2/b.png
 
 # ---- gc ----------------------------------------------------------------------------------------------------------------
 rm -rf store shot1/blender_tx shot3/blender_tx
@@ -225,13 +212,10 @@ txm gc --store store --max-size 10M --delete
 check gc-small-enough test -f "$object"
 txm gc --store store --max-size 1K --delete
 check gc-trims test ! -e "$object"
-txm gc --store tex --max-size 1K --delete
-check gc-refuses-other-folders rc_is 2
+gives gc-refuses-other-folders 2 -- gc --store tex --max-size 1K --delete
 check gc-refused-nothing-lost test -f tex/sky.exr
-txm gc --store store
-check gc-needs-a-limit rc_is 2
-txm gc --store no-such-store --max-size 1
-check gc-missing rc_is 3
+gives gc-needs-a-limit 2 -- gc --store store
+gives gc-missing 3 -- gc --store no-such-store --max-size 1
 
 # ---- odd names -------------------------------------------------------------------------------------------------------
 mkdir odd

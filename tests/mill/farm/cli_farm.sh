@@ -122,12 +122,10 @@ for wait in 0.00 0.01 0.03; do
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null
 done
-txm make large
-check killed-twice-exit rc_is 0
+gives killed-twice 0 -- make large
 check killed-twice-all-there test "$(find large -name '*.tx' | wc -l)" -eq 40
 check killed-twice-nothing-left test -z "$(find large -name '.*.txm-*')"
-txm verify -q large/blender_tx/*.tx
-check killed-twice-all-whole rc_is 0
+gives killed-twice-all-whole 0 -- verify -q large/blender_tx/*.tx
 cat >bin/sbatch <<'EOF2'
 #!/bin/sh
 printf '%s\n' "$*" >>"$NOTED"

@@ -11,9 +11,7 @@ cp "$golden/rgb8.png" "$golden/half-rgb.exr" large/
 listed=49
 
 # ---- the plan --------------------------------------------------------------------------------------------------------
-txm plan --shards 4 --files --json small large
-check plan-exit-is-that-of-the-inputs rc_is 3
-check plan-names-the-broken-one says broken.png
+gives plan 3 says broken.png -- plan --shards 4 --files --json small large
 check plan-shards json out '[x["shard"] for x in o if x["type"] == "shard"] == [1, 2, 3, 4]'
 check plan-all-files json out "len([x for x in o if x['type'] == 'file']) == $listed and o[-1]['inputs'] == $listed"
 check plan-sums json out 'all(sum(x[m] for x in o if x["type"] == "shard") == o[-1][m] for m in ("inputs", "to_create", "failed"))'
@@ -26,10 +24,8 @@ rm large/broken.png
 txm plan --shards 3 small large
 check plan-table test "$(wc -l <out)" -eq 5
 check plan-table-all prints "all         48         48"
-txm plan small
-check plan-needs-a-number rc_is 2
-txm plan --shards 0 small
-check plan-none rc_is 2
+gives plan-needs-a-number 2 -- plan small
+gives plan-none 2 -- plan --shards 0 small
 : >large/broken.png
 
 # ---- the shards ------------------------------------------------------------------------------------------------------
@@ -63,8 +59,7 @@ check array-with-gaps rc_is 2
 check array-with-gaps-says says "--shard I/N"
 SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 txm make --shard 1/1 small
 check array-overruled says "41 up to date"
-txm make --shard 5/4 small/000000.png
-check shard-beyond rc_is 2
+gives shard-beyond 2 -- make --shard 5/4 small/000000.png
 # A failure in another shard does not stop this one.
 other=$(python3 -c 'import json
 print(*["%d/4" % (x["shard"] % 4 + 1) for x in map(json.loads, open("plan.json")) if x.get("input", "").endswith("broken.png")])')

@@ -46,17 +46,12 @@ check make-by-default fits 5.2 5.3
 
 # What is made for one release is ready there; where names differ, it is not in the other one.
 scene=names-5.3.blend
-txm make -q --blender 5.3 $scene
-check made rc_is 0
-txm check -q $scene
-check ready rc_is 0
-txm check -q --blender 5.2 $scene
-check not-ready-in-older rc_is 5
+gives made 0 -- make -q --blender 5.3 $scene
+gives ready 0 -- check -q $scene
+gives not-ready-in-older 5 -- check -q --blender 5.2 $scene
 txm make -q --blender 5.2 $scene
-txm check -q --blender 5.2 $scene
-check ready-in-older rc_is 0
-txm plan --json --shards 1 --blender 5.3 $scene
-check plan rc_is 0
+gives ready-in-older 0 -- check -q --blender 5.2 $scene
+gives plan 0 -- plan --json --shards 1 --blender 5.3 $scene
 txm resolve --json -c 'Linear Rec.709' t/i018.png
 check resolve json out 'o[0]["state"] == "fresh"'
 names() { find t -name '*.tx' | sort; }
@@ -68,10 +63,8 @@ check gc-says-what-it-keeps says "kept that only a Blender older than $newest lo
 txm gc --delete -q --keep-for $scene --blender 5.3 t
 names >newer
 check gc-removes-the-older-names test "$(wc -l <newer)" -lt "$(wc -l <both)"
-txm check -q $scene
-check gc-keeps-what-is-used rc_is 0
+gives gc-keeps-what-is-used 0 -- check -q $scene
 txm make -q --blender 5.2 $scene
 txm gc -q --delete --keep-for $scene --blender 5.2 t
-txm check -q --blender 5.2 $scene
-check gc-keeps-what-the-older-uses rc_is 0
+gives gc-keeps-what-the-older-uses 0 -- check -q --blender 5.2 $scene
 finish

@@ -29,15 +29,12 @@ cat <<'JSON'
 {"kind": "end"}
 JSON
 END
-txm list --json shot/s.usda
-check answer-exit rc_is 0
+gives answer 0 -- list --json shot/s.usda
 if has_jsonschema; then check answer-schema valid_json list out; fi
 check answer-scene json out 'o[0]["format"] == "usd" and o[0]["images"] == 4 and o[0]["libraries"] == 1'
 check answer-users json out '[u["node"] for x in o if x["type"] == "image" and x["name"] == "a.png" for u in x["users"]] == ["T", "U"]'
 check answer-inside json out '[x["state"] for x in o if x["type"] == "image"].count("packed") == 1'
-txm make shot/s.usda
-check answer-make rc_is 0
-check answer-left-out says "1 image inside the package is left out: Cycles does not look up tx files for them"
+gives answer 0 says "1 image inside the package is left out: Cycles does not look up tx files for them" -- make shot/s.usda
 check name-space test -s "$(named shot/tex/a.png sRGB auto)"
 check name-udim test -s "$(named shot/tex/b.1001.png data auto)"
 check name-udim-second test -s "$(named shot/tex/b.1003.png data auto)"
@@ -95,12 +92,9 @@ for command in list make; do
 done
 check nothing-runs-on test -z "$(pgrep -f "^sleep 100$" -P 1)"
 helper <<<'echo "{\"kind\": \"node\", \"path\": 7, \"tiles\": {\"a\": []}, \"node\": null, \"colorspace\": 3, \"alpha_type\": []}"; echo "{\"kind\": \"end\"}"'
-txm list shot/s.usda
-check odd-types rc_is 0
+gives odd-types 0 -- list shot/s.usda
 export TXMILL_PYTHON=$work/no-such-python
-txm list shot/s.usda
-check no-python rc_is 3
-check no-python-says says "there is no $work/no-such-python: install python3, then pip install usd-core"
+gives no-python 3 says "there is no $work/no-such-python: install python3, then pip install usd-core" -- list shot/s.usda
 txm list gone.usda
 check gone says "gone.usda: cannot open: No such file"
 mkdir folder.usda && txm list folder.usda
@@ -348,13 +342,11 @@ def Xform "P"
 }
 USD
 printf '#usda 1.0\n' >shot/sub/over.usda
-txm list --json shot/s.usda
-check usd-exit rc_is 0
+gives usd 0 -- list --json shot/s.usda
 check usd-nodes json out 'sorted(u["node"] for x in o if x["type"] == "image" for u in x["users"]) == sorted(["T", "N", "A", "A", "X", "V", "C", "Sky", "Wet", "Q"])'
 check usd-wrap json out '[u["extension"] for x in o if x["type"] == "image" for u in x["users"] if u["node"] == "T"] == ["clip"]'
 check usd-layers json out 'sorted(x["path"].rsplit("/", 1)[1] for x in o if x["type"] == "library") == ["over.usda", "p.usda"]'
-txm make shot/s.usda
-check usd-make rc_is 0
+gives usd-make 0 -- make shot/s.usda
 check usd-name-source-space test -s "$(named shot/tex/a.png sRGB auto)"
 check usd-name-none test -s "$(named shot/tex/a.png scene_linear auto)"
 check usd-name-auto test -s "$(named shot/tex/f2.png auto auto)"
@@ -364,8 +356,7 @@ check usd-name-materialx test -s "$(named shot/tex/a.png lin_rec709 auto)"
 check usd-name-vector test -s "$(named shot/tex/f1.png data auto)"
 check usd-name-dome test -s "$(named shot/tex/sky.png scene_linear auto)"
 check usd-no-variant-else test ! -e shot/tex/dry.png
-txm check shot/s.usda
-check usd-ready rc_is 0
+gives usd-ready 0 -- check shot/s.usda
 
 txm list --json --every-variant shot/s.usda
 check usd-every-variant json out 'sorted(u["node"] for x in o if x["type"] == "image" for u in x["users"]).count("Dry") == 1'
@@ -553,8 +544,7 @@ with writer.CreateNew("package.usdz") as package:
 PY
 printf '#usda 1.0\ndef "A" ( references = @./package.usdz@ )\n{\n}\n' >unpacked.usda
 for f in package.usdz unpacked.usda; do
-    txm list $f
-    check "materialx-in-${f%.*}" rc_is 0
+    gives "materialx-in-${f%.*}" 0 -- list $f
 done
 cd .. || exit 1
 # The same scene in the other containers.
@@ -571,23 +561,18 @@ stage.Save()
 UsdUtils.CreateNewUsdzPackage("shot/small.usda", "shot/small.usdz")
 PY
 for c in usdc usd; do
-    txm check shot/s.$c
-    check "usd-$c" rc_is 0
+    gives "usd-$c" 0 -- check shot/s.$c
 done
 txm list --json shot/small.usdz
 check usdz json out '[x["state"] for x in o if x["type"] == "image"] == ["packed"]'
 # Missing files are reported the same way, wherever the program is started.
 sed -i 's|@sub/over.usda@|@sub/none.usda@|; s|@./tex/a.png@|@./tex/none.png@|' shot/s.usda
-txm make shot/s.usda
-check usd-missing rc_is 3
-check usd-missing-layer says "library of shot/s.usda: $work/shot/sub/none.usda: not found"
-check usd-missing-image says "$work/shot/tex/none.png: image"
+gives usd-missing 3 says "library of shot/s.usda: $work/shot/sub/none.usda: not found" says "$work/shot/tex/none.png: image" \
+    -- make shot/s.usda
 # One layer cannot be read by this USD, one has text that is not UTF-8, and one scene contains itself.
 echo '<x/>' >part.nobody
 printf '#usda 1.0\ndef "A" (\n    references = @./part.nobody@\n)\n{\n}\n' >part.usda
-txm make part.usda
-check usd-other-format rc_is 3
-check usd-other-format-says says "part.nobody: this USD has no reader for such files"
+gives usd-other-format 3 says "part.nobody: this USD has no reader for such files" -- make part.usda
 printf '#usda 1.0\ndef Shader "T"\n{\n    asset inputs:file = @\xff.png@\n}\n' >bytes.usda
 txm list bytes.usda
 check usd-bytes says "USD cannot open it: it is not UTF-8"

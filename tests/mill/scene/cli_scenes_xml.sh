@@ -33,8 +33,7 @@ cat >shot/parts/i.xml <<'XML'
 <include src="../s.xml"/></cycles>
 XML
 
-txm list --json shot/s.xml
-check list-exit rc_is 0
+gives list 0 -- list --json shot/s.xml
 if has_jsonschema; then check list-schema valid_json list out; fi
 check list-scene json out 'o[0]["format"] == "cycles-xml" and o[0]["images"] == 7 and o[0]["libraries"] == 1'
 check list-nodes json out '{u["node"] for x in o if x["type"] == "image" for u in x["users"]} == {"t1", "t2", "t3", "t4", "t5", "env", "t"}'
@@ -45,9 +44,7 @@ check list-text prints "s.xml: XML of Cycles"
 check list-tiles prints "3 UDIM tiles, 1001 to 1003"
 
 # The expected names are composed by a separate script.
-txm make -v shot/s.xml
-check make-exit rc_is 0
-check make-warns says "its colour space auto is not in the config: treated as scene-linear, as in Cycles"
+gives make 0 says "its colour space auto is not in the config: treated as scene-linear, as in Cycles" -- make -v shot/s.xml
 named() { python3 "$repo/tests/mill/scene/scene_names.py" "$@"; }
 check name-of-settings test -s "$(named shot/tex/a.png sRGB associated)"
 check name-of-new-node test -s "$(named shot/tex/a.png scene_linear auto)"
@@ -60,8 +57,7 @@ check name-in-include test -s "$(named shot/parts/c.png data ignore)"
 check no-other-names test "$(find shot -name '*.tx' | wc -l)" -eq 8
 txm check shot/s.xml
 check ready prints "ready to render: 8 of 8 textures fresh"
-txm verify shot
-check verified rc_is 0
+gives verified 0 -- verify shot
 txm plan --shards 2 shot/s.xml
 check plan prints "shard"
 txm make shot/s.xml
@@ -115,13 +111,9 @@ check normals-chain says 'image "a.png" feeds a Normal Map node'
 printf '<cycles><shader><image_texture filename="%s/shot/tex/a.png"/><image_texture filename="gone.png"/><image_texture/></shader></cycles>' "$work" >abs.xml
 txm list --json abs.xml
 check absolute json out '{x["state"] for x in o if x["type"] == "image"} == {"ready", "missing", "no-path"}'
-txm make abs.xml
-check missing-image rc_is 3
-check missing-image-says says 'image "gone.png" of abs.xml does not exist'
+gives missing-image 3 says 'image "gone.png" of abs.xml does not exist' -- make abs.xml
 echo '<cycles><include src="none.xml"/></cycles>' >inc.xml
-txm check inc.xml
-check missing-include rc_is 5
-check missing-include-says prints "library of inc.xml: $work/none.xml: cannot open"
+gives missing-include 5 prints "library of inc.xml: $work/none.xml: cannot open" -- check inc.xml
 
 # ---- damaged and hostile ------------------------------------------------------------------------------------------
 refused() { # NAME FILE TEXT
@@ -201,11 +193,8 @@ check map-list rc_is 0
 check map-made test "$(find farm/mnt farm/srv -name '*.tx' | wc -l)" -eq 2
 txm settings farm
 check map-settings test "$(grep -c '^map ' out)" -eq 2
-txm plan --shards 2 farm/s.xml
-check map-plan rc_is 0
-txm check --path-map 'P: mnt' farm/s.xml
-check map-relative rc_is 2
-check map-relative-says says "a map has two parts"
+gives map-plan 0 -- plan --shards 2 farm/s.xml
+gives map-relative 2 says "a map has two parts" -- check --path-map 'P: mnt' farm/s.xml
 TXMILL_MAP='nothing' txm check farm/s.xml
 check map-variable says "TXMILL_MAP: map is 'nothing'"
 finish

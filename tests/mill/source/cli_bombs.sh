@@ -21,8 +21,7 @@ open("less.iff", "wb").write(data)
 row = b"\xff\1" * 39 + b"\x87\1"
 open("mask.tga", "wb").write(struct.pack("<BBBHHBHHHHBB", 0, 1, 9, 0, 256, 24, 0, 0, 5000, 5000, 8, 0) + bytes(768) + row * 5000)
 PY
-txm make -q less.iff
-check bomb-refused eval 'rc_is 3 && says "if an honest program wrote it; --max-memory"'
+gives bomb-refused 3 says "if an honest program wrote it; --max-memory" -- make -q less.iff
 txm make -q --max-memory 2G less.iff
 check bound-lifted test -z "$(grep honest err)"
 rm -r blender_tx
@@ -30,8 +29,7 @@ txm check less.iff
 check bomb-names-the-variable says "in other commands TXMILL_IMAGE_MEGABYTES="
 run env TXMILL_IMAGE_MEGABYTES=2000 "$TXMILL" resolve less.iff
 check bound-lifted-elsewhere test -z "$(grep honest err)"
-txm make -q -c Non-Color mask.tga
-check mask-converts rc_is 0
+gives mask-converts 0 -- make -q -c Non-Color mask.tga
 # Less than the image needs is free. The image is not to blame, and the option decides again.
 run bash -c "ulimit -v 900000; exec '$TXMILL' make -q -f -c Non-Color mask.tga"
 check little-memory eval '[ $rc -eq 0 ] || rc_is 4'
