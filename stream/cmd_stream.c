@@ -94,25 +94,6 @@ static void show_replay(size_t done, size_t all)
         stm_say_status("%3.0f%%  %zu of %zu caches for the page", 100.0 * (double)done / (double)all, done, all);
 }
 
-/* Writes the page; if there is a trace, with what other caches would have read. */
-static txm_status write_html(const stm_stream_args *a, const char *name, const stm_render_options *o,
-                             const stm_render_picture *p, txm_error *err)
-{
-    const stm_replay_request usual = {
-        .brief = true, .keep_epochs = o->cache->keep_epochs, .threads = a->settings.threads};
-    stm_replay_table table = {0};
-    txm_trace *trace = NULL;
-    txm_status status = a->trace ? txm_trace_open(a->trace, &trace, err) : TXM_OK;
-    if (status == TXM_OK && trace)
-        status = stm_replay_table_make(a->trace, trace, &usual, o->cancel, a->quiet ? NULL : show_replay, &table, err);
-    show_phase(a, "writing the page");
-    if (status == TXM_OK)
-        status = stm_stream_page(a->html, name, o, p, trace ? &table : NULL, err);
-    stm_replay_table_free(&table);
-    txm_trace_free(&trace);
-    return status;
-}
-
 /* If a texture cannot be read, the render goes on, as in Cycles, but is not a success. Returns the kind of the first
  * failure, or TXM_OK. */
 static txm_status say_failed(const stm_render_scene *scene, const stm_render_image_cost *costs, size_t count)
@@ -172,8 +153,22 @@ static txm_status render(const stm_stream_args *a, const char *name, const stm_r
             status = stm_stream_write_rgb(a->heat_tiles, rgb, width, height, err);
         free(rgb);
     }
-    if (status == TXM_OK && a->html)
-        status = write_html(a, name, o, &p, err);
+    if (status == TXM_OK && a->html) {
+        /* Writes the page; if there is a trace, with what other caches would have read. */
+        const stm_replay_request usual = {
+            .brief = true, .keep_epochs = o->cache->keep_epochs, .threads = a->settings.threads};
+        stm_replay_table table = {0};
+        txm_trace *trace = NULL;
+        status = a->trace ? txm_trace_open(a->trace, &trace, err) : TXM_OK;
+        if (status == TXM_OK && trace)
+            status =
+                stm_replay_table_make(a->trace, trace, &usual, o->cancel, a->quiet ? NULL : show_replay, &table, err);
+        show_phase(a, "writing the page");
+        if (status == TXM_OK)
+            status = stm_stream_page(a->html, name, o, &p, trace ? &table : NULL, err);
+        stm_replay_table_free(&table);
+        txm_trace_free(&trace);
+    }
     stm_say_status("%s", "");
     if (status == TXM_OK && a->json)
         stm_json_emit(stm_stream_picture_json(name, o, &p));
@@ -299,21 +294,6 @@ static void log_message(void *user, txm_log_level level, const char *message)
         stm_say(STM_SAY_WARNING, "%s", message);
 }
 
-/* Tx files are only looked for, which needs no device. */
-static txm_status open_context(const stm_stream_args *a, txm_context **context, txm_error *err)
-{
-    txm_context_options options;
-    txm_context_options_init(&options);
-    options.threads = a->settings.threads;
-    options.ocio_path = a->settings.ocio;
-    options.working_space = a->settings.working_space;
-    options.blender = a->settings.blender;
-    options.device = "cpu";
-    options.log = log_message;
-    options.cancel = stm_signal_flag();
-    return txm_context_new(&options, context, err);
-}
-
 /* From here on, errors are JSON as well if --json is given. */
 static int run_stream(void *p, const stm_operands *operands)
 {
@@ -332,8 +312,19 @@ static int run_stream(void *p, const stm_operands *operands)
     txm_status status = check_operands(a, operands, &verb, &err);
     if (status == TXM_OK)
         status = stm_settings_of(&a->project, operands->items + first, operands->count - first, &a->settings, &err);
-    if (status == TXM_OK)
-        status = open_context(a, &context, &err);
+    if (status == TXM_OK) {
+        /* Tx files are only looked for, which needs no device. */
+        txm_context_options options;
+        txm_context_options_init(&options);
+        options.threads = a->settings.threads;
+        options.ocio_path = a->settings.ocio;
+        options.working_space = a->settings.working_space;
+        options.blender = a->settings.blender;
+        options.device = "cpu";
+        options.log = log_message;
+        options.cancel = stm_signal_flag();
+        status = txm_context_new(&options, &context, &err);
+    }
     if (status == TXM_OK)
         status = stm_stream_open_scene(a, operands, &scene, &err);
     if (status == TXM_OK && verb == STM_STREAM_BUDGET && !scene->image_count && !scene->folder)

@@ -79,23 +79,6 @@ static void describe_action(void *user, const txm_one_file *file, cJSON *o)
     txm_json_text(o, "action", action_name(b->args));
 }
 
-/* `found` is the state before the run; the state after it follows from `changed` and the action. */
-static void print_borders_json(bordering *b, const txm_one_file *file, const txm_borders_result *r)
-{
-    cJSON *object = txm_json_result();
-    describe_action(b, file, object);
-    txm_json_text(object, "found", txm_section_state_name(r->before));
-    txm_json_bool(object, "changed", r->changed);
-    txm_json_uint(object, "file_bytes", r->file_bytes);
-    txm_json_uint(object, "section_bytes", r->section_bytes);
-    if (b->args->check) {
-        txm_json_uint(object, "tiles", r->tiles);
-        txm_json_uint(object, "bad_tiles", r->bad_tiles);
-        txm_json_text(object, "finding", *r->finding ? r->finding : NULL);
-    }
-    txm_json_emit(object);
-}
-
 static void print_borders_text(const borders_args *args, const txm_one_file *file, const txm_borders_result *r)
 {
     char section[TXM_FORMAT_BYTES], details[64] = "";
@@ -136,9 +119,21 @@ static txm_status border_one(void *user, txm_one_file *file, txm_error *err)
                  : args->check    ? "sound"
                                   : "unchanged";
     txm_print_begin();
-    if (args->json)
-        print_borders_json(b, file, &result);
-    else
+    if (args->json) {
+        /* `found` is the state before the run; the state after it follows from `changed` and the action. */
+        cJSON *object = txm_json_result();
+        describe_action(b, file, object);
+        txm_json_text(object, "found", txm_section_state_name(result.before));
+        txm_json_bool(object, "changed", result.changed);
+        txm_json_uint(object, "file_bytes", result.file_bytes);
+        txm_json_uint(object, "section_bytes", result.section_bytes);
+        if (b->args->check) {
+            txm_json_uint(object, "tiles", result.tiles);
+            txm_json_uint(object, "bad_tiles", result.bad_tiles);
+            txm_json_text(object, "finding", *result.finding ? result.finding : NULL);
+        }
+        txm_json_emit(object);
+    } else
         print_borders_text(args, file, &result);
     txm_print_end();
     return TXM_OK;

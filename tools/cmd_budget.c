@@ -161,22 +161,6 @@ static void print_textures(const budgeting *b)
         printf("and %zu more (-v)\n", b->count - most);
 }
 
-static void print_budget(const budgeting *b)
-{
-    char whole[TXM_FORMAT_BYTES], cached[TXM_FORMAT_BYTES], now[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT];
-    print_textures(b);
-    printf("%s: %s whole; about %s with tx files, in a picture of %ux%u\n",
-           txm_format_count(b->count, "texture", textures), txm_format_bytes(b->whole, whole),
-           txm_format_bytes(b->cached, cached), b->args->size.w, b->args->size.h);
-    if (b->unready)
-        txm_say(TXM_SAY_INFO, "%s not up to date: about %s as it is; 'txmill check' says which",
-                txm_format_are(b->unready, "tx file", textures), txm_format_bytes(b->now, now));
-    if (b->preset && b->by_name)
-        txm_say(TXM_SAY_INFO, "%s data by %s (--preset pbr); a scene says how it uses them",
-                txm_format_are(b->by_name, "texture", textures), b->by_name == 1 ? "its name" : "their names");
-    txm_say(TXM_SAY_INFO, "each texture is taken to fill the picture once");
-}
-
 static void print_budget_json(const budgeting *b)
 {
     for (size_t i = 0; i < b->count; i++) {
@@ -216,8 +200,20 @@ static int finish(budgeting *b, const txm_error *err)
         qsort(b->items, b->count, sizeof *b->items, by_bytes);
     if (b->args->report.json)
         print_budget_json(b);
-    else if (!txm_signal_caught())
-        print_budget(b);
+    else if (!txm_signal_caught()) {
+        char whole[TXM_FORMAT_BYTES], cached[TXM_FORMAT_BYTES], now[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT];
+        print_textures(b);
+        printf("%s: %s whole; about %s with tx files, in a picture of %ux%u\n",
+               txm_format_count(b->count, "texture", textures), txm_format_bytes(b->whole, whole),
+               txm_format_bytes(b->cached, cached), b->args->size.w, b->args->size.h);
+        if (b->unready)
+            txm_say(TXM_SAY_INFO, "%s not up to date: about %s as it is; 'txmill check' says which",
+                    txm_format_are(b->unready, "tx file", textures), txm_format_bytes(b->now, now));
+        if (b->preset && b->by_name)
+            txm_say(TXM_SAY_INFO, "%s data by %s (--preset pbr); a scene says how it uses them",
+                    txm_format_are(b->by_name, "texture", textures), b->by_name == 1 ? "its name" : "their names");
+        txm_say(TXM_SAY_INFO, "each texture is taken to fill the picture once");
+    }
     return txm_finish(&b->tally);
 }
 

@@ -368,14 +368,6 @@ static bool is_ready(const checking *c)
     return !c->tally.findings && !c->tally.failed && !txm_signal_caught();
 }
 
-/* Of the rest nothing is known, so there is no result. */
-static void say_interrupted(const checking *c)
-{
-    char textures[TXM_FORMAT_COUNT];
-    txm_say(TXM_SAY_INFO, "interrupted: %zu of %s were checked; run the same again", c->total,
-            txm_format_count(c->inputs, "texture", textures));
-}
-
 /* The last line has the result, and if it is negative, the command that makes it positive. */
 static void print_sum(const checking *c, const txm_operands *operands)
 {
@@ -494,9 +486,12 @@ static int finish(const checking *c, const txm_operands *operands, const txm_err
         return txm_finish_failed(err, 0);
     if (c->args->report.json)
         print_json_sum(c);
-    else if (txm_signal_caught())
-        say_interrupted(c);
-    else
+    else if (txm_signal_caught()) {
+        /* Of the rest nothing is known, so there is no result. */
+        char textures[TXM_FORMAT_COUNT];
+        txm_say(TXM_SAY_INFO, "interrupted: %zu of %s were checked; run the same again", c->total,
+                txm_format_count(c->inputs, "texture", textures));
+    } else
         print_sum(c, operands);
     return txm_finish(&c->tally);
 }

@@ -166,20 +166,6 @@ static void add_level(cJSON *list, const txm_difference *d, uint32_t l)
     txm_json_uint(o, "worst_tile_y", e->worst_y / d->tile_px);
 }
 
-/* All differing metadata is listed, whether it counts or not. */
-static void diff_print_json(const diff_report *r)
-{
-    cJSON *o = new_diff_object(r->paths);
-    txm_json_bool(o, "within", r->within);
-    txm_json_bool(o, "metadata_differs", r->metadata);
-    cJSON *metadata = txm_json_array(o, "metadata");
-    diff_each_entry(r, add_difference_json, metadata);
-    cJSON *levels = txm_json_array(o, "levels");
-    for (uint32_t l = 0; l < r->difference->levels; l++)
-        add_level(levels, r->difference, l);
-    txm_json_emit(o);
-}
-
 static void diff_print_json_error(const char *const paths[2], const txm_error *err)
 {
     cJSON *o = new_diff_object(paths);
@@ -188,16 +174,6 @@ static void diff_print_json_error(const char *const paths[2], const txm_error *e
 }
 
 /* ---- the picture ------------------------------------------------------------------------------------------------ */
-
-/* Blue, red, yellow, white, by the square root of the share, so that small errors are visible beside large ones. */
-static void heat(double share, uint8_t rgb[3])
-{
-    static const double stops[5][3] = {{0, 0, 0}, {0, 0, 255}, {255, 0, 0}, {255, 255, 0}, {255, 255, 255}};
-    double place = share > 0 ? 0.5 + 3.5 * sqrt(share) : 0;
-    int below = place < 4 ? (int)place : 3;
-    for (int c = 0; c < 3; c++)
-        rgb[c] = (uint8_t)(stops[below][c] + (place - below) * (stops[below + 1][c] - stops[below][c]) + 0.5);
-}
 
 /* The scale ends at the largest error of the picture. If that is infinite, only infinite pixels are coloured,
  * because they could not be distinguished on a finite scale. */
@@ -208,8 +184,17 @@ static txm_status diff_write_map(const txm_difference *d, const char *path, txm_
     if (!rgb)
         return txm_no_memory(err, path);
     double max = d->level[0].max;
-    for (size_t i = 0; i < pixels; i++)
-        heat(isinf(max) ? (isinf(d->map[i]) ? 1.0 : 0.0) : max > 0 ? (double)d->map[i] / max : 0.0, rgb + 3 * i);
+    for (size_t i = 0; i < pixels; i++) {
+        /* Blue, red, yellow, white, by the square root of the share, so that small errors are visible beside large
+         * ones. */
+        double share = isinf(max) ? (isinf(d->map[i]) ? 1.0 : 0.0) : max > 0 ? (double)d->map[i] / max : 0.0;
+        static const double stops[5][3] = {{0, 0, 0}, {0, 0, 255}, {255, 0, 0}, {255, 255, 0}, {255, 255, 255}};
+        double place = share > 0 ? 0.5 + 3.5 * sqrt(share) : 0;
+        int below = place < 4 ? (int)place : 3;
+        for (int c = 0; c < 3; c++)
+            rgb[3 * i + (size_t)c] =
+                (uint8_t)(stops[below][c] + (place - below) * (stops[below + 1][c] - stops[below][c]) + 0.5);
+    }
     const txm_picture picture = {rgb, 3 * (size_t)d->map_width, d->map_width, d->map_height, 3, TXM_TYPE_U8, "sRGB"};
     txm_status status = txm_picture_write(path, &picture, err);
     free(rgb);
@@ -344,9 +329,18 @@ static txm_status compare_files(diffing *x, const char *const paths[2], bool one
         status = diff_write_map(&d, args->output, err);
     if (!status)
         txm_summary_add(&x->summary, word);
-    if (!status && args->report.json)
-        diff_print_json(&r);
-    else if (!status)
+    if (!status && args->report.json) {
+        /* All differing metadata is listed, whether it counts or not. */
+        cJSON *o = new_diff_object(r.paths);
+        txm_json_bool(o, "within", r.within);
+        txm_json_bool(o, "metadata_differs", r.metadata);
+        cJSON *metadata = txm_json_array(o, "metadata");
+        diff_each_entry(&r, add_difference_json, metadata);
+        cJSON *levels = txm_json_array(o, "levels");
+        for (uint32_t l = 0; l < r.difference->levels; l++)
+            add_level(levels, r.difference, l);
+        txm_json_emit(o);
+    } else if (!status)
         print_diff_text(x, &r, word, one_of_many);
     for (int s = 0; s < 2; s++)
         txm_tx_close(&r.tx[s]);

@@ -86,17 +86,6 @@ static void tell_fact(examination *x, health state, const char *part, const char
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
-/* The compiler and system of the build and of the machine, which a report needs first. */
-static void examine_program(examination *x)
-{
-    char system[TXM_SYSTEM_BYTES];
-    tell_fact(x, GOOD, "program", "txmill", TXM_VERSION);
-    tell_fact(x, GOOD, "program", "compiler", __VERSION__);
-    txm_system_text(system);
-    if (*system)
-        tell_fact(x, GOOD, "program", "system", system);
-}
-
 static bool is_same_inode(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
@@ -425,7 +414,13 @@ static int run_doctor(void *p, const txm_operands *operands)
     }
     /* examine_project reports what is wrong with the project. */
     txm_project_apply(&project, operands, &err);
-    examine_program(&x);
+    /* The compiler and system of the build and of the machine, which a report needs first. */
+    char system[TXM_SYSTEM_BYTES];
+    tell_fact(&x, GOOD, "program", "txmill", TXM_VERSION);
+    tell_fact(&x, GOOD, "program", "compiler", __VERSION__);
+    txm_system_text(system);
+    if (*system)
+        tell_fact(&x, GOOD, "program", "system", system);
     examine_place(&x);
     examine_libraries(&x);
     examine_devices(&x);

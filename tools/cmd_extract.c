@@ -120,35 +120,6 @@ static void describe_picture(void *user, const txm_one_file *file, cJSON *o)
     txm_json_text(o, "output", x->output ? x->output : x->args->output);
 }
 
-/* `encoded` says whether values were changed for viewing, which a reader of the picture has to know. */
-static void print_extract_json(const extraction *x, const txm_extracted *p)
-{
-    cJSON *o = txm_json_result();
-    txm_json_text(o, "file", x->path);
-    txm_json_text(o, "output", x->output);
-    if (x->args->atlas)
-        txm_json_text(o, "level", NULL);
-    else
-        txm_json_uint(o, "level", p->level);
-    txm_json_size(o, p->width, p->height);
-    txm_json_uint(o, "channels", p->channels);
-    txm_json_text(o, "data_type", txm_type_name(p->type));
-    txm_json_bool(o, "encoded", p->encoded);
-    txm_json_emit(o);
-}
-
-/* It is printed on stderr, because the picture may be written to standard output. */
-static void say_written(const extraction *x, const txm_extracted *p)
-{
-    char level[32];
-    snprintf(level, sizeof level, "level %u", p->level);
-    char channels[TXM_FORMAT_COUNT];
-    txm_say(TXM_SAY_INFO, "%s: wrote %s, %u x %u px, %s %s", x->output, x->args->atlas ? "all levels" : level, p->width,
-            p->height, txm_type_name(p->type),
-            p->channels > TXM_MAX_CHANNELS ? txm_format_count(p->channels, "channel", channels)
-                                           : txm_format_channels(p->channels));
-}
-
 static txm_status extract_ptex(const extraction *x, txm_extracted *result, txm_error *err)
 {
     const extract_args *args = x->args;
@@ -178,10 +149,30 @@ static txm_status extract(const extraction *x, txm_error *err)
         status = txm_fail(err, TXM_STATUS_USAGE, "%s: --face is only for Ptex files", x->path);
     else
         status = txm_extract(x->path, x->output, &how, &result, err);
-    if (!status && args->json)
-        print_extract_json(x, &result);
-    else if (!status)
-        say_written(x, &result);
+    if (!status && args->json) {
+        /* `encoded` says whether values were changed for viewing, which a reader of the picture has to know. */
+        cJSON *o = txm_json_result();
+        txm_json_text(o, "file", x->path);
+        txm_json_text(o, "output", x->output);
+        if (x->args->atlas)
+            txm_json_text(o, "level", NULL);
+        else
+            txm_json_uint(o, "level", result.level);
+        txm_json_size(o, result.width, result.height);
+        txm_json_uint(o, "channels", result.channels);
+        txm_json_text(o, "data_type", txm_type_name(result.type));
+        txm_json_bool(o, "encoded", result.encoded);
+        txm_json_emit(o);
+    } else if (!status) {
+        /* It is printed on stderr, because the picture may be written to standard output. */
+        char level[32];
+        snprintf(level, sizeof level, "level %u", result.level);
+        char channels[TXM_FORMAT_COUNT];
+        txm_say(TXM_SAY_INFO, "%s: wrote %s, %u x %u px, %s %s", x->output, x->args->atlas ? "all levels" : level,
+                result.width, result.height, txm_type_name(result.type),
+                result.channels > TXM_MAX_CHANNELS ? txm_format_count(result.channels, "channel", channels)
+                                                   : txm_format_channels(result.channels));
+    }
     return status;
 }
 

@@ -44,65 +44,6 @@ static void set_resolve_defaults(void *p)
     txm_settings_args_default(&((txm_resolve_args *)p)->settings);
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------- */
-
-/* It is printed only if the versions look for different files, or find a file good for one of them alone; otherwise the
- * line would be the same for every image. */
-static void print_versions(const txm_resolution *r)
-{
-    bool differ = false;
-    for (size_t i = 0; i < r->version_count; i++)
-        differ |= strcmp(r->versions[i].path, r->path) != 0 || r->versions[i].state != r->versions[0].state;
-    for (size_t i = 0; differ && i < r->version_count; i++) {
-        const txm_version_answer *v = &r->versions[i];
-        printf("  Blender %s: %s, ", txm_blender_name(v->blender), txm_tx_state_name(v->state));
-        txm_print_path(v->path);
-        putchar('\n');
-    }
-}
-
-/* The state, and below it the explanation: the two times, or the files under other names. */
-static void print_resolve_text(const char *image, const txm_resolution *r)
-{
-    char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES], state[64];
-    char *shown = txm_path_shown(r->path);
-    snprintf(state, sizeof state, "%s%s", txm_tx_state_name(r->state), r->adopted ? " (adopted)" : "");
-    txm_print_line(image, txm_is_loaded(r) ? TXM_GOOD : TXM_BAD, state, shown ? shown : r->path);
-    free(shown);
-    if (r->state == TXM_TX_STATE_OUTDATED)
-        printf("  the image has the time %s, the tx file %s\n", txm_time_text(r->image_time, image_time),
-               txm_time_text(r->tx_time, tx_time));
-    if (*r->reason) {
-        fputs("  ", stdout);
-        txm_print_safe(r->reason);
-        putchar('\n');
-    }
-    if (!txm_is_loaded(r)) {
-        fputs("  Cycles ", stdout);
-        txm_print_safe(r->shows);
-        putchar('\n');
-    }
-    if (!txm_is_loaded(r))
-        printf("  requested: colour space %s, alpha type %s\n", txm_space_shown(r->colorspace),
-               txm_alpha_name(r->alpha));
-    for (size_t i = 0; i < r->other_count; i++) {
-        fputs("  found: ", stdout);
-        txm_print_path(r->others[i].path);
-        fputs(": ", stdout);
-        txm_print_safe(r->others[i].difference);
-        putchar('\n');
-    }
-    if (r->former) {
-        fputs(r->adopted ? "  renamed from: " : "  the image seems to have been renamed; its tx file: ", stdout);
-        txm_print_path(r->former);
-        fputs(r->adopted ? "" : " (--adopt compares the pixels and renames it)", stdout);
-        putchar('\n');
-    }
-    print_versions(r);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------------------------- */
-
 /* Times are in seconds since 1970, as Cycles compares them; null if there is no tx file. */
 static void print_resolve_json(const char *image, const txm_resolution *r)
 {
@@ -142,8 +83,54 @@ static const char *show(const txm_resolve_args *args, const char *image, const t
 {
     if (args->report.json)
         print_resolve_json(image, r);
-    else if (!args->report.quiet || !txm_is_loaded(r))
-        print_resolve_text(image, r);
+    else if (!args->report.quiet || !txm_is_loaded(r)) {
+        /* The state, and below it the explanation: the two times, or the files under other names. */
+        char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES], state[64];
+        char *shown = txm_path_shown(r->path);
+        snprintf(state, sizeof state, "%s%s", txm_tx_state_name(r->state), r->adopted ? " (adopted)" : "");
+        txm_print_line(image, txm_is_loaded(r) ? TXM_GOOD : TXM_BAD, state, shown ? shown : r->path);
+        free(shown);
+        if (r->state == TXM_TX_STATE_OUTDATED)
+            printf("  the image has the time %s, the tx file %s\n", txm_time_text(r->image_time, image_time),
+                   txm_time_text(r->tx_time, tx_time));
+        if (*r->reason) {
+            fputs("  ", stdout);
+            txm_print_safe(r->reason);
+            putchar('\n');
+        }
+        if (!txm_is_loaded(r)) {
+            fputs("  Cycles ", stdout);
+            txm_print_safe(r->shows);
+            putchar('\n');
+        }
+        if (!txm_is_loaded(r))
+            printf("  requested: colour space %s, alpha type %s\n", txm_space_shown(r->colorspace),
+                   txm_alpha_name(r->alpha));
+        for (size_t i = 0; i < r->other_count; i++) {
+            fputs("  found: ", stdout);
+            txm_print_path(r->others[i].path);
+            fputs(": ", stdout);
+            txm_print_safe(r->others[i].difference);
+            putchar('\n');
+        }
+        if (r->former) {
+            fputs(r->adopted ? "  renamed from: " : "  the image seems to have been renamed; its tx file: ", stdout);
+            txm_print_path(r->former);
+            fputs(r->adopted ? "" : " (--adopt compares the pixels and renames it)", stdout);
+            putchar('\n');
+        }
+        /* It is printed only if the versions look for different files, or find a file good for one of them alone;
+         * otherwise the line would be the same for every image. */
+        bool differ = false;
+        for (size_t i = 0; i < r->version_count; i++)
+            differ |= strcmp(r->versions[i].path, r->path) != 0 || r->versions[i].state != r->versions[0].state;
+        for (size_t i = 0; differ && i < r->version_count; i++) {
+            const txm_version_answer *v = &r->versions[i];
+            printf("  Blender %s: %s, ", txm_blender_name(v->blender), txm_tx_state_name(v->state));
+            txm_print_path(v->path);
+            putchar('\n');
+        }
+    }
     return txm_state_words(r->state)->word;
 }
 

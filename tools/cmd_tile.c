@@ -124,18 +124,6 @@ static double value_at(const window *w, size_t sample)
     return whole;
 }
 
-/* Coordinates are those of the level, and outside it where the padding lies beyond its edge. */
-static void print_tile_text(const window *w, FILE *out)
-{
-    for (uint32_t y = 0; y < w->h; y++)
-        for (uint32_t x = 0; x < w->w; x++) {
-            fprintf(out, "%" PRId64 " %" PRId64, w->x0 + x, w->y0 + y);
-            for (uint32_t c = 0; c < w->info->channels; c++)
-                fprintf(out, " %.9g", value_at(w, ((size_t)y * w->w + x) * w->info->channels + c));
-            fputc('\n', out);
-        }
-}
-
 /* Pixels as rows of numbers, after the members that describe them. */
 static bool print_tile_json(const window *w, const char *path, const tile_args *args)
 {
@@ -221,8 +209,17 @@ static txm_status write_window(const window *w, const char *path, const tile_arg
         txm_lines_wrapped(!raw);
         if (raw)
             fwrite(w->pixels, w->pixel_bytes, (size_t)w->w * w->h, txm_out_file_stream(file));
-        else
-            print_tile_text(w, txm_out_file_stream(file));
+        else {
+            /* Coordinates are those of the level, and outside it where the padding lies beyond its edge. */
+            FILE *out = txm_out_file_stream(file);
+            for (uint32_t y = 0; y < w->h; y++)
+                for (uint32_t x = 0; x < w->w; x++) {
+                    fprintf(out, "%" PRId64 " %" PRId64, w->x0 + x, w->y0 + y);
+                    for (uint32_t c = 0; c < w->info->channels; c++)
+                        fprintf(out, " %.9g", value_at(w, ((size_t)y * w->w + x) * w->info->channels + c));
+                    fputc('\n', out);
+                }
+        }
         return txm_out_file_commit(&file, err);
     }
     if (strcmp(args->output, "-") == 0)
@@ -299,22 +296,6 @@ static txm_status show_tile(void *user, txm_one_file *file, txm_error *err)
     return status;
 }
 
-/* Several files are possible only with text, because pictures would overwrite each other. */
-static void show_tiles(const tile_args *args, const txm_inputs *inputs, txm_tally *tally)
-{
-    showing s = {args, txm_inputs_count(inputs) > 1 && !args->json && choose_format(args) == FORMAT_TEXT};
-    txm_each_file_run(&(txm_each_file){.one = show_tile,
-                                       .user = &s,
-                                       .doing = "reading",
-                                       .noun = "file",
-                                       .good = "shown",
-                                       .member = "file",
-                                       .json = args->json,
-                                       .data = true,
-                                       .explain = txm_tx_explain},
-                      inputs, tally);
-}
-
 /* All inputs are checked, so that an output that is one of them is refused. */
 static int run_tile(void *p, const txm_operands *operands)
 {
@@ -329,8 +310,20 @@ static int run_tile(void *p, const txm_operands *operands)
         size_t count = txm_inputs_count(inputs);
         if (count > 1 && strcmp(args->output, "-") != 0)
             txm_fail(&err, TXM_STATUS_USAGE, "-o takes the tile of a single tx file, but %zu are given", count);
-        else if (txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK)
-            show_tiles(args, inputs, &tally);
+        else if (txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK) {
+            /* Several files are possible only with text, because pictures would overwrite each other. */
+            showing s = {args, txm_inputs_count(inputs) > 1 && !args->json && choose_format(args) == FORMAT_TEXT};
+            txm_each_file_run(&(txm_each_file){.one = show_tile,
+                                               .user = &s,
+                                               .doing = "reading",
+                                               .noun = "file",
+                                               .good = "shown",
+                                               .member = "file",
+                                               .json = args->json,
+                                               .data = true,
+                                               .explain = txm_tx_explain},
+                              inputs, &tally);
+        }
     }
     return txm_files_finish(&inputs, &tally, &err);
 }

@@ -85,34 +85,6 @@ static void add_place(cJSON *o, const char *name, int value)
         txm_json_uint(o, name, (uint64_t)value);
 }
 
-static void verify_print_json(const verify_report *r)
-{
-    cJSON *o = txm_json_result();
-    txm_json_text(o, "file", r->path);
-    txm_json_bool(o, "good", !verify_failed(r->findings));
-    txm_json_bool(o, "deep", r->deep);
-    txm_json_uint(o, "errors", r->findings->severities[TXM_SEVERITY_ERROR]);
-    txm_json_uint(o, "warnings", r->findings->severities[TXM_SEVERITY_WARNING]);
-    txm_json_uint(o, "notes", r->findings->severities[TXM_SEVERITY_NOTE]);
-    txm_json_uint(o, "left_out", r->findings->left_out);
-    txm_json_text(o, "use", txm_use_name(r->verdict->use));
-    txm_json_text(o, "shows", r->verdict->shows);
-    /* The member `findings` of other reports. */
-    cJSON *list = txm_json_array(o, "findings");
-    for (size_t i = 0; i < r->findings->count; i++) {
-        const txm_finding *finding = &r->findings->items[i];
-        cJSON *e = txm_json_append(list);
-        txm_json_text(e, "id", finding->kind->id);
-        txm_json_text(e, "severity", txm_severity_name(finding->kind->severity));
-        txm_json_text(e, "meaning", finding->kind->meaning);
-        add_place(e, "level", finding->level);
-        add_place(e, "tile_x", finding->tile_x);
-        add_place(e, "tile_y", finding->tile_y);
-        txm_json_text(e, "text", finding->text);
-    }
-    txm_json_emit(o);
-}
-
 typedef struct verify_args {
     bool deep;
     const char *source;
@@ -191,9 +163,33 @@ static txm_status verify_one(void *user, txm_one_file *file, txm_error *err)
         file->findings = verify_failed(&findings);
         if (file->findings)
             file->word = txm_info_is_good(&verdict) ? "with findings" : txm_use_words(verdict.use)->word;
-        if (args->report.json)
-            verify_print_json(&report);
-        else
+        if (args->report.json) {
+            const verify_report *r = &report;
+            cJSON *o = txm_json_result();
+            txm_json_text(o, "file", r->path);
+            txm_json_bool(o, "good", !verify_failed(r->findings));
+            txm_json_bool(o, "deep", r->deep);
+            txm_json_uint(o, "errors", r->findings->severities[TXM_SEVERITY_ERROR]);
+            txm_json_uint(o, "warnings", r->findings->severities[TXM_SEVERITY_WARNING]);
+            txm_json_uint(o, "notes", r->findings->severities[TXM_SEVERITY_NOTE]);
+            txm_json_uint(o, "left_out", r->findings->left_out);
+            txm_json_text(o, "use", txm_use_name(r->verdict->use));
+            txm_json_text(o, "shows", r->verdict->shows);
+            /* The member `findings` of other reports. */
+            cJSON *list = txm_json_array(o, "findings");
+            for (size_t i = 0; i < r->findings->count; i++) {
+                const txm_finding *finding = &r->findings->items[i];
+                cJSON *e = txm_json_append(list);
+                txm_json_text(e, "id", finding->kind->id);
+                txm_json_text(e, "severity", txm_severity_name(finding->kind->severity));
+                txm_json_text(e, "meaning", finding->kind->meaning);
+                add_place(e, "level", finding->level);
+                add_place(e, "tile_x", finding->tile_x);
+                add_place(e, "tile_y", finding->tile_y);
+                txm_json_text(e, "text", finding->text);
+            }
+            txm_json_emit(o);
+        } else
             verify_print_text(&report, args->report.quiet);
     }
     txm_findings_clear(&findings);

@@ -119,21 +119,6 @@ static uint32_t fitting_level(const txm_tx *tx, const txm_view_terminal *termina
     return level;
 }
 
-/* Converts stored values to 8 bits in the same way as extract, so that both show the same. */
-static txm_status print_picture(txm_tx *tx, uint32_t level, const txm_view_terminal *terminal, txm_error *err)
-{
-    txm_level_picture picture = {0};
-    txm_status status = txm_level_picture_read(tx, level, false, &picture, err);
-    if (!status)
-        status = txm_level_picture_encode(tx, &picture, err);
-    if (!status)
-        status = txm_level_picture_to_8_bits(&picture, err);
-    if (!status)
-        status = txm_view_terminal_print(terminal, &picture, err);
-    txm_level_picture_clear(&picture);
-    return status;
-}
-
 /* Below the picture there are a few lines that fit the terminal's width; without a terminal, the level and all facts
  * of the header. */
 static txm_status show_in_terminal(const viewing *v, size_t index, const txm_view_terminal *terminal, txm_error *err)
@@ -145,7 +130,16 @@ static txm_status show_in_terminal(const viewing *v, size_t index, const txm_vie
     if (status)
         return status;
     uint32_t level = v->args->level == FITTING ? fitting_level(info.tx, terminal) : v->args->level;
-    status = print_picture(info.tx, level, terminal, err);
+    /* Converts stored values to 8 bits in the same way as extract, so that both show the same. */
+    txm_level_picture picture = {0};
+    status = txm_level_picture_read(info.tx, level, false, &picture, err);
+    if (!status)
+        status = txm_level_picture_encode(info.tx, &picture, err);
+    if (!status)
+        status = txm_level_picture_to_8_bits(&picture, err);
+    if (!status)
+        status = txm_view_terminal_print(terminal, &picture, err);
+    txm_level_picture_clear(&picture);
     if (!status && isatty(STDOUT_FILENO)) {
         txm_info_print_short(&info, level, txm_terminal_columns(STDOUT_FILENO));
     } else if (!status) {
@@ -275,25 +269,6 @@ static txm_status make_page(const viewing *v, fate *fates, txm_error *err)
     return txm_view_page_finish(&page, !good || txm_signal_caught(), err);
 }
 
-/* If the page could not be written, this is the result for every file. */
-static void tell_fates(const viewing *v, fate *fates, const txm_error *err, txm_tally *tally)
-{
-    const view_args *args = v->args;
-    size_t count = txm_inputs_count(v->inputs);
-    char files[TXM_FORMAT_COUNT];
-    for (size_t i = 0; i < count; i++) {
-        const txm_error *own = err->status ? err : &fates[i].err;
-        txm_tally_add(tally, own->status);
-        if (args->json)
-            print_view_json(txm_inputs_at(v->inputs, i)->path, args, &fates[i].what, own);
-    }
-    if (err->status)
-        txm_say(TXM_SAY_ERROR, "%s", err->message);
-    else if (!args->json && strcmp(args->html, "-") != 0 && tally->failed < count)
-        txm_say(TXM_SAY_INFO, "%s: wrote the page, with %s", args->html,
-                txm_format_count(count - tally->failed, "texture", files));
-}
-
 static txm_status write_ptex_page(const viewing *v, txm_tally *tally, txm_error *err)
 {
     const view_args *args = v->args;
@@ -342,8 +317,23 @@ static txm_status write_page(const viewing *v, txm_tally *tally, txm_error *err)
     if (!fates)
         return txm_no_memory(err, NULL);
     make_page(v, fates, &failure);
-    if (!txm_signal_caught())
-        tell_fates(v, fates, &failure, tally);
+    if (!txm_signal_caught()) {
+        /* If the page could not be written, this is the result for every file. */
+        const view_args *args = v->args;
+        size_t count = txm_inputs_count(v->inputs);
+        char files[TXM_FORMAT_COUNT];
+        for (size_t i = 0; i < count; i++) {
+            const txm_error *own = failure.status ? &failure : &fates[i].err;
+            txm_tally_add(tally, own->status);
+            if (args->json)
+                print_view_json(txm_inputs_at(v->inputs, i)->path, args, &fates[i].what, own);
+        }
+        if (failure.status)
+            txm_say(TXM_SAY_ERROR, "%s", failure.message);
+        else if (!args->json && strcmp(args->html, "-") != 0 && tally->failed < count)
+            txm_say(TXM_SAY_INFO, "%s: wrote the page, with %s", args->html,
+                    txm_format_count(count - tally->failed, "texture", files));
+    }
     free(fates);
     return TXM_OK;
 }

@@ -75,23 +75,18 @@ typedef struct rounds {
     unsigned retry_s; /* 0: the last round had no failures where a retry may succeed */
 } rounds;
 
-/* Folders that do not exist now may come back. */
-static size_t folders_there(const rounds *r)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < r->folders->count; i++)
-        if (txm_watch_is_there(r->watch, i))
-            r->there[count++] = r->folders->items[i];
-    return count;
-}
-
 /* A round is `txmill make` for the files that changed, or for all folders if the kernel lost events. */
 static txm_status run_round(rounds *r, txm_watch_work what, txm_error *err)
 {
     txm_operands operands = {.items = r->there};
-    if (what == TXM_WATCH_WORK_EVERYTHING)
-        operands.count = folders_there(r);
-    else
+    if (what == TXM_WATCH_WORK_EVERYTHING) {
+        /* Folders that do not exist now may come back. */
+        size_t count = 0;
+        for (size_t i = 0; i < r->folders->count; i++)
+            if (txm_watch_is_there(r->watch, i))
+                r->there[count++] = r->folders->items[i];
+        operands.count = count;
+    } else
         operands.items = (char **)txm_watch_files(r->watch, &operands.count);
     if (!operands.count)
         return TXM_OK;

@@ -85,23 +85,6 @@ static void print_option(void *user, const stm_option_group *group, const stm_op
     wrap(p->out, option->help, p->indent, p->indent, p->columns);
 }
 
-/* As in txmill's own help, with the page for a browser if there is one: LIBDIR may be below lib. */
-static void print_manual(FILE *out, const char *command, unsigned columns)
-{
-    static const char *const places[] = {"docs/man", "../../share/doc/txmill/man", "../../../share/doc/txmill/man"};
-    char file[128], *page = NULL;
-    for (size_t i = 0; !page && i < sizeof places / sizeof *places; i++) {
-        snprintf(file, sizeof file, "%s/txmill-%s.1.html", places[i], command);
-        char *path = stm_beside_program(file);
-        page = path ? realpath(path, NULL) : NULL;
-        free(path);
-    }
-    fprintf(out, "The manual is txmill-%s(1)\n", command);
-    if (page && (!isatty(fileno(out)) || strlen(page) <= columns))
-        fprintf(out, "For a browser: %s\n", page);
-    free(page);
-}
-
 void stm_help_print(FILE *out, const stm_command *c, const stm_operands *operands, unsigned columns)
 {
     printer p = {.out = out,
@@ -139,7 +122,19 @@ void stm_help_print(FILE *out, const stm_command *c, const stm_operands *operand
     if (!p.all)
         wrap(out, line, 0, 0, columns);
     wrap(out, "A file .txmill keeps the settings of a project: see txmill settings.", 0, 0, columns);
-    print_manual(out, c->name, columns);
+    /* As in txmill's own help, with the page for a browser if there is one: LIBDIR may be below lib. */
+    static const char *const places[] = {"docs/man", "../../share/doc/txmill/man", "../../../share/doc/txmill/man"};
+    char file[128], *page = NULL;
+    for (size_t i = 0; !page && i < sizeof places / sizeof *places; i++) {
+        snprintf(file, sizeof file, "%s/txmill-%s.1.html", places[i], c->name);
+        char *path = stm_beside_program(file);
+        page = path ? realpath(path, NULL) : NULL;
+        free(path);
+    }
+    fprintf(out, "The manual is txmill-%s(1)\n", c->name);
+    if (page && (!isatty(fileno(out)) || strlen(page) <= columns))
+        fprintf(out, "For a browser: %s\n", page);
+    free(page);
 }
 
 /* ---- manual pages ----------------------------------------------------------------------------------------------- */

@@ -134,12 +134,20 @@ static void put(const char *text)
     stm_put(STDERR_FILENO, text);
 }
 
-/* Lines of several threads do not mix. */
-static void put_line(const char *prefix, const char *format, va_list args)
+void stm_say(stm_say_level level, const char *format, ...)
 {
+    static const char *const plain[] = {"txmill: error: ", "txmill: warning: ", "txmill: "};
+    static const char *const colored[] = {"txmill: \033[1;31merror:\033[0m ", "txmill: \033[1;33mwarning:\033[0m ",
+                                          "txmill: "};
+    va_list args;
+    if (level > most)
+        return;
+    va_start(args, format);
+    /* Lines of several threads do not mix. */
     char raw[LINE];
     vsnprintf(raw, sizeof raw, format, args);
-    char *clean = shown(raw), *line = clean ? stm_asprintf("%s%s", prefix, clean) : NULL;
+    char *clean = shown(raw),
+         *line = clean ? stm_asprintf("%s%s", (colors_wanted() ? colored : plain)[level], clean) : NULL;
     if (line && isatty(STDERR_FILENO)) {
         char *wrapped = stm_wrapped(line, stm_terminal_columns(STDERR_FILENO, 80));
         free(line);
@@ -155,18 +163,6 @@ static void put_line(const char *prefix, const char *format, va_list args)
     pthread_mutex_unlock(&lock);
     free(line);
     free(clean);
-}
-
-void stm_say(stm_say_level level, const char *format, ...)
-{
-    static const char *const plain[] = {"txmill: error: ", "txmill: warning: ", "txmill: "};
-    static const char *const colored[] = {"txmill: \033[1;31merror:\033[0m ", "txmill: \033[1;33mwarning:\033[0m ",
-                                          "txmill: "};
-    va_list args;
-    if (level > most)
-        return;
-    va_start(args, format);
-    put_line((colors_wanted() ? colored : plain)[level], format, args);
     va_end(args);
 }
 

@@ -87,23 +87,6 @@ static txm_status add_picture(stm_page *page, const char *place, const char *cap
     return status;
 }
 
-/* JSON inside a script element must not end the element or begin a comment. Control characters and those that change
- * the direction of writing, which arrive as escapes, become U+FFFD. */
-static void put_json(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        if (strchr("<>&", *text)) {
-            fprintf(out, "\\u%04x", (unsigned)*text);
-        } else if (*text == '\\' && text[1] == 'u') {
-            fputs("\\ufffd", out);
-            text += 5;
-        } else {
-            fputc(*text, out);
-            if (*text == '\\')
-                fputc(*++text, out);
-        }
-}
-
 /* Publishes the page, or removes it if something failed before. */
 static txm_status end_page(stm_page *page, txm_status status, txm_error *err)
 {
@@ -112,7 +95,19 @@ static txm_status end_page(stm_page *page, txm_status status, txm_error *err)
         status = stm_no_memory(err, NULL);
     if (status == TXM_OK) {
         fputs("<script type=\"application/json\" id=\"data\">", page->out);
-        put_json(page->out, text);
+        /* JSON inside a script element must not end the element or begin a comment. Control characters and those that
+         * change the direction of writing, which arrive as escapes, become U+FFFD. */
+        for (; *text; text++)
+            if (strchr("<>&", *text)) {
+                fprintf(page->out, "\\u%04x", (unsigned)*text);
+            } else if (*text == '\\' && text[1] == 'u') {
+                fputs("\\ufffd", page->out);
+                text += 5;
+            } else {
+                fputc(*text, page->out);
+                if (*text == '\\')
+                    fputc(*++text, page->out);
+            }
         fputs("</script>\n", page->out);
         fputs(strstr(shell, mark) + strlen(mark), page->out);
         status = txm_out_file_commit(&page->file, err);

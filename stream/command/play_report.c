@@ -189,22 +189,6 @@ static void json_options(cJSON *object, const stm_frames_options *f)
     stm_json_number(costs, "latency_ms", f->cost_model.latency_ms, 6);
 }
 
-static void json_images(cJSON *object, const stm_play_run *run)
-{
-    cJSON *list = stm_json_array(object, "images");
-    for (size_t i = 0; i < run->image_count; i++) {
-        const stm_render_image_cost *c = &run->costs[i];
-        cJSON *image = stm_json_append(list);
-        stm_json_text(image, "image", run->images[i]);
-        stm_json_uint(image, "loads", c->loads);
-        stm_json_uint(image, "reloads", c->reloads);
-        stm_json_uint(image, "loaded_bytes", c->loaded_bytes);
-        stm_json_uint(image, "failures", c->failures);
-        stm_json_text(image, "failure", c->failures ? c->message : NULL);
-        stm_json_settle(list, image);
-    }
-}
-
 static void json_frame_at(cJSON *frame, const stm_play_run *run, size_t i)
 {
     const stm_frame_stats *s = &run->frames[i];
@@ -258,7 +242,18 @@ cJSON *stm_play_json(const stm_play_run *run)
         for (size_t i = 0; i < run->frame_count; i++)
             json_frame_at(stm_json_append(frames), run, i);
     }
-    json_images(o, run);
+    cJSON *list = stm_json_array(o, "images");
+    for (size_t i = 0; i < run->image_count; i++) {
+        const stm_render_image_cost *c = &run->costs[i];
+        cJSON *image = stm_json_append(list);
+        stm_json_text(image, "image", run->images[i]);
+        stm_json_uint(image, "loads", c->loads);
+        stm_json_uint(image, "reloads", c->reloads);
+        stm_json_uint(image, "loaded_bytes", c->loaded_bytes);
+        stm_json_uint(image, "failures", c->failures);
+        stm_json_text(image, "failure", c->failures ? c->message : NULL);
+        stm_json_settle(list, image);
+    }
     stm_stream_json_devices(o, run->devices, run->device_count);
     return o;
 }

@@ -22,39 +22,18 @@ static uint32_t cells_of(uint32_t px, uint32_t tile_px)
     return (px + tile_px - 1) / tile_px;
 }
 
-/* The longer side is at most `edge` px: a cell becomes a square of several pixels if there are few, and several cells
- * share a pixel if there are many. */
-static stm_stream_map shape_of(const stm_render_part *part, uint32_t edge)
-{
-    const uint32_t across = cells_of(part->width, part->tile_px), down = cells_of(part->height, part->tile_px);
-    const uint32_t longer = across > down ? across : down;
-    const double scale = longer <= edge ? (double)(edge / longer) : (double)edge / longer;
-    return (stm_stream_map){.width = (uint32_t)fmax(1.0, ceil(across * scale)),
-                            .height = (uint32_t)fmax(1.0, ceil(down * scale)),
-                            .scale = scale / part->tile_px};
-}
-
-/* A tile of level l covers 2^l tiles of level 0 in each direction, except for those cut off at the edge. */
-static void paint(stm_stream_map *map, const stm_render_part *part, const stm_render_tile *tile)
-{
-    const double px = (double)((uint64_t)part->tile_px << tile->level) * map->scale;
-    const uint32_t x0 = (uint32_t)fmin(floor(tile->x * px), map->width - 1.0),
-                   y0 = (uint32_t)fmin(floor(tile->y * px), map->height - 1.0);
-    const uint32_t x1 = (uint32_t)fmin(fmax(ceil((tile->x + 1.0) * px), x0 + 1.0), map->width),
-                   y1 = (uint32_t)fmin(fmax(ceil((tile->y + 1.0) * px), y0 + 1.0), map->height);
-    const float heat = 1.0f - (float)(tile->level < COLDEST ? tile->level : COLDEST) / COLDEST;
-    for (uint32_t y = y0; y < y1; y++)
-        for (uint32_t x = x0; x < x1; x++) {
-            float *at = &map->heat[(size_t)y * map->width + x];
-            *at = fmaxf(*at, heat);
-        }
-}
-
 /* Tiles are in the order of the parts; `*first` continues from one part to the next. */
 bool stm_stream_map_new(const stm_render_picture *p, size_t part, size_t *first, uint32_t edge, stm_stream_map *map)
 {
     const stm_render_part *of = &p->parts[part];
-    *map = shape_of(of, edge);
+    /* The longer side is at most `edge` px: a cell becomes a square of several pixels if there are few, and several
+     * cells share a pixel if there are many. */
+    const uint32_t across = cells_of(of->width, of->tile_px), down = cells_of(of->height, of->tile_px);
+    const uint32_t longer = across > down ? across : down;
+    const double scale = longer <= edge ? (double)(edge / longer) : (double)edge / longer;
+    *map = (stm_stream_map){.width = (uint32_t)fmax(1.0, ceil(across * scale)),
+                            .height = (uint32_t)fmax(1.0, ceil(down * scale)),
+                            .scale = scale / of->tile_px};
     map->finest = of->levels;
     map->heat = stm_calloc((size_t)map->width * map->height, sizeof *map->heat);
     if (!map->heat)
@@ -66,7 +45,18 @@ bool stm_stream_map_new(const stm_render_picture *p, size_t part, size_t *first,
         const stm_render_tile *tile = &p->tiles[*first];
         map->finest = tile->level < map->finest ? tile->level : map->finest;
         map->tiles++;
-        paint(map, of, tile);
+        /* A tile of level l covers 2^l tiles of level 0 in each direction, except for those cut off at the edge. */
+        const double px = (double)((uint64_t)of->tile_px << tile->level) * map->scale;
+        const uint32_t x0 = (uint32_t)fmin(floor(tile->x * px), map->width - 1.0),
+                       y0 = (uint32_t)fmin(floor(tile->y * px), map->height - 1.0);
+        const uint32_t x1 = (uint32_t)fmin(fmax(ceil((tile->x + 1.0) * px), x0 + 1.0), map->width),
+                       y1 = (uint32_t)fmin(fmax(ceil((tile->y + 1.0) * px), y0 + 1.0), map->height);
+        const float heat = 1.0f - (float)(tile->level < COLDEST ? tile->level : COLDEST) / COLDEST;
+        for (uint32_t y = y0; y < y1; y++)
+            for (uint32_t x = x0; x < x1; x++) {
+                float *at = &map->heat[(size_t)y * map->width + x];
+                *at = fmaxf(*at, heat);
+            }
     }
     return true;
 }

@@ -41,25 +41,22 @@ static void list_outputs(const stm_stream_args *a, written_file out[OUTPUTS])
     memcpy(out, all, sizeof all);
 }
 
-static txm_status wrong_verb(const written_file *f, stm_stream_verb verb, txm_error *err)
-{
-    if (verb == STM_STREAM_BUDGET && f->file.kind == TXM_OUTPUT_PICTURE)
-        return stm_fail(err, TXM_STATUS_USAGE, "%s: a budget has no picture; use 'txmill stream %s'", f->file.option,
-                        f->verbs & STM_STREAM_RENDER ? "render" : "play");
-    return stm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream %s'", f->file.option,
-                    f->verbs & STM_STREAM_RENDER   ? "render"
-                    : f->verbs & STM_STREAM_BUDGET ? "budget"
-                                                   : "play");
-}
-
 /* Names are compared as given, because the usual mistake is to give the same one twice. */
 txm_status stm_stream_check_outputs(const stm_stream_args *a, stm_stream_verb verb, txm_error *err)
 {
     written_file files[OUTPUTS];
     list_outputs(a, files);
     for (size_t i = 0; i < OUTPUTS; i++) {
-        if (files[i].file.path && !(files[i].verbs & (unsigned)verb))
-            return wrong_verb(&files[i], verb, err);
+        if (files[i].file.path && !(files[i].verbs & (unsigned)verb)) {
+            const written_file *f = &files[i];
+            if (verb == STM_STREAM_BUDGET && f->file.kind == TXM_OUTPUT_PICTURE)
+                return stm_fail(err, TXM_STATUS_USAGE, "%s: a budget has no picture; use 'txmill stream %s'",
+                                f->file.option, f->verbs & STM_STREAM_RENDER ? "render" : "play");
+            return stm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream %s'", f->file.option,
+                            f->verbs & STM_STREAM_RENDER   ? "render"
+                            : f->verbs & STM_STREAM_BUDGET ? "budget"
+                                                           : "play");
+        }
         for (size_t k = 0; files[i].file.path && k < i; k++)
             if (files[k].file.path && strcmp(files[k].file.path, files[i].file.path) == 0)
                 return stm_fail(err, TXM_STATUS_USAGE, "%s %s: %s already writes this file; give each a different name",

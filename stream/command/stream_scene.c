@@ -103,30 +103,6 @@ static txm_status open_builtin(const stm_stream_args *a, const char *name, const
     return status;
 }
 
-/* The name is neither a folder nor a built-in scene. */
-static txm_status no_scene(const char *name, bool exists, txm_error *err)
-{
-    const char *near = NULL, *one;
-    unsigned distance, least = 0;
-    const char *noun = NULL;
-    if (exists) {
-        txm_kind_of_file(name, &noun);
-        return stm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: is %s, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the "
-                        "Blender extension's Export Scene writes one",
-                        name, noun);
-    }
-    for (size_t i = 0; (one = stm_render_builtin_name(i)); i++)
-        if (stm_spelling_close(name, one, &distance) && (!near || distance < least)) {
-            near = one;
-            least = distance;
-        }
-    return stm_fail(err, TXM_STATUS_NOT_FOUND,
-                    "%s: neither a folder nor a built-in scene%s%s%s; the built-in scenes are plane, room, grid, udim, "
-                    "sphere and fly",
-                    name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
-}
-
 static void say_unmapped(const stm_render_scene *scene)
 {
     size_t count = 0;
@@ -156,8 +132,30 @@ txm_status stm_stream_open_scene(const stm_stream_args *a, const stm_operands *o
     if (images.count)
         return stm_fail(err, TXM_STATUS_USAGE, "%s: only built-in scenes take images; this scene names its own",
                         images.items[0]);
-    if (!is_folder)
-        return no_scene(name, exists, err);
+    if (!is_folder) {
+        /* The name is neither a folder nor a built-in scene. */
+        const char *near = NULL, *one;
+        unsigned distance, least = 0;
+        const char *noun = NULL;
+        if (exists) {
+            txm_kind_of_file(name, &noun);
+            return stm_fail(
+                err, TXM_STATUS_UNSUPPORTED,
+                "%s: is %s, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the "
+                "Blender extension's Export Scene writes one",
+                name, noun);
+        }
+        for (size_t i = 0; (one = stm_render_builtin_name(i)); i++)
+            if (stm_spelling_close(name, one, &distance) && (!near || distance < least)) {
+                near = one;
+                least = distance;
+            }
+        return stm_fail(
+            err, TXM_STATUS_NOT_FOUND,
+            "%s: neither a folder nor a built-in scene%s%s%s; the built-in scenes are plane, room, grid, udim, "
+            "sphere and fly",
+            name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    }
     txm_status status = stm_render_scene_open(name, a->settings.maps, a->settings.map_count, scene, err);
     if (status == TXM_OK)
         say_unmapped(*scene);

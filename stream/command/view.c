@@ -57,15 +57,6 @@ static void say_in_window(view_loop *v, const char *text)
     v->is_dirty = true;
 }
 
-/* Without a limit, half means half of the memory in use. */
-static void change_budget(view_loop *v, bool more)
-{
-    const uint64_t least = 1 << 18, most = (uint64_t)1 << 50;
-    const uint64_t held = v->request.budget ? v->request.budget : v->last.frame.allocated_bytes;
-    if (more ? held <= most : held >= least)
-        v->request.budget = more ? held * 2 : held / 2;
-}
-
 /* Takes the first number for which there is no file. */
 static void choose_shot(view_loop *v)
 {
@@ -88,9 +79,14 @@ static void press_key(view_loop *v, int32_t key)
         break;
     case '-':
     case '+':
-    case '=':
-        change_budget(v, key != '-');
-        break;
+    case '=': {
+        /* Without a limit, half means half of the memory in use. */
+        bool more = key != '-';
+        const uint64_t least = 1 << 18, most = (uint64_t)1 << 50;
+        const uint64_t held = v->request.budget ? v->request.budget : v->last.frame.allocated_bytes;
+        if (more ? held <= most : held >= least)
+            v->request.budget = more ? held * 2 : held / 2;
+    } break;
     case 'r':
         w->resolution = w->resolution > 0.2f ? w->resolution / 2.0f : 1.0f;
         break;
@@ -158,46 +154,21 @@ static void take_event(view_loop *v, const stm_window_event *event)
 
 /* ---- frames ---- */
 
-/* Moves the camera to its current place, and chooses the light and the size of its picture. The light stays the same
- * until the camera rests, because otherwise it would flicker. */
-static void fly_on(view_loop *v)
+/* A frame that was cancelled because the camera moved is not a failure. */
+static txm_status take_result(view_loop *v, const stm_view_result *r, txm_error *err)
 {
-    const double seconds = v->now - v->stepped;
-    v->stepped = v->now;
-    if (stm_flight_step(&v->flight, seconds < longest_step ? seconds : longest_step))
-        v->moved = v->now;
-    const bool moved = v->moves;
-    v->moves = v->now - v->moved < rest_seconds;
-    if (!v->moves)
-        v->request.direct = false;
-    else if (!moved)
-        v->request.direct = !stm_pace_fits(&v->pace[0], frame_ms, v->width, v->height);
-    if (v->moves) {
-        stm_pace_size(&v->pace[v->request.direct], frame_ms, v->width, v->height, &v->request.width,
-                      &v->request.height);
-    } else {
-        v->request.width = v->width;
-        v->request.height = v->height;
+    if (!v->is_open) {
+        if (r->status != TXM_OK)
+            return v->is_closed ? TXM_OK : stm_fail_as(err, &r->err);
+        /* The scene is open: the camera becomes the scene's, and the overlay gets figures. */
+        v->is_open = true;
+        v->last = *r;
+        v->request = r->request;
+        v->stepped = v->now;
+        stm_flight_begin(&v->flight, &r->request.camera, stm_frames_distance(stm_view_worker_frames(v->worker), false));
+        return TXM_OK;
     }
-    v->request.camera = stm_flight_camera(&v->flight, v->width, v->height);
-}
-
-/* Whether no frame has to be rendered: the window is hidden, the view is paused, or nothing was changed and the picture
- * has accumulated long enough. */
-static bool is_idle(const view_loop *v)
-{
-    const stm_view_request *has = &v->last.request;
-    const bool same = memcmp(&has->camera, &v->request.camera, sizeof has->camera) == 0 &&
-                      has->width == v->request.width && has->height == v->request.height &&
-                      has->budget == v->request.budget && has->show == v->request.show &&
-                      has->policy == v->request.policy && has->textures == v->request.textures &&
-                      has->resolution == v->request.resolution && has->direct == v->request.direct;
-    return v->is_hidden || v->is_paused || (same && !v->frames_wanted && v->last.frame.accumulated >= ENOUGH);
-}
-
-/* Handles results that only matter if they changed since the previous job. */
-static void note_result(view_loop *v, const stm_view_result *r)
-{
+    /* Handles results that only matter if they changed since the previous job. */
     char text[sizeof v->overlay.message];
     if (r->setting) {
         v->request.budget = r->request.budget;
@@ -214,23 +185,6 @@ static void note_result(view_loop *v, const stm_view_result *r)
         }
         stm_say(r->shot ? STM_SAY_ERROR : STM_SAY_INFO, "%s", r->shot ? r->shot_err.message : v->overlay.message);
     }
-}
-
-/* A frame that was cancelled because the camera moved is not a failure. */
-static txm_status take_result(view_loop *v, const stm_view_result *r, txm_error *err)
-{
-    if (!v->is_open) {
-        if (r->status != TXM_OK)
-            return v->is_closed ? TXM_OK : stm_fail_as(err, &r->err);
-        /* The scene is open: the camera becomes the scene's, and the overlay gets figures. */
-        v->is_open = true;
-        v->last = *r;
-        v->request = r->request;
-        v->stepped = v->now;
-        stm_flight_begin(&v->flight, &r->request.camera, stm_frames_distance(stm_view_worker_frames(v->worker), false));
-        return TXM_OK;
-    }
-    note_result(v, r);
     if (r->status && r->status != TXM_STATUS_CANCELLED)
         return stm_fail_as(err, &r->err);
     const bool is_new = r->status == TXM_OK && !v->request.still;
@@ -321,8 +275,36 @@ static txm_status run_round(view_loop *v, txm_error *err)
     if (v->is_closed || stm_signal_caught())
         return TXM_OK;
     if (!is_busy) {
-        fly_on(v);
-        v->request.still = is_idle(v);
+        /* Moves the camera to its current place, and chooses the light and the size of its picture. The light stays the
+         * same until the camera rests, because otherwise it would flicker. */
+        const double seconds = v->now - v->stepped;
+        v->stepped = v->now;
+        if (stm_flight_step(&v->flight, seconds < longest_step ? seconds : longest_step))
+            v->moved = v->now;
+        const bool moved = v->moves;
+        v->moves = v->now - v->moved < rest_seconds;
+        if (!v->moves)
+            v->request.direct = false;
+        else if (!moved)
+            v->request.direct = !stm_pace_fits(&v->pace[0], frame_ms, v->width, v->height);
+        if (v->moves) {
+            stm_pace_size(&v->pace[v->request.direct], frame_ms, v->width, v->height, &v->request.width,
+                          &v->request.height);
+        } else {
+            v->request.width = v->width;
+            v->request.height = v->height;
+        }
+        v->request.camera = stm_flight_camera(&v->flight, v->width, v->height);
+        /* Whether no frame has to be rendered: the window is hidden, the view is paused, or nothing was changed and the
+         * picture has accumulated long enough. */
+        const stm_view_request *has = &v->last.request;
+        const bool same = memcmp(&has->camera, &v->request.camera, sizeof has->camera) == 0 &&
+                          has->width == v->request.width && has->height == v->request.height &&
+                          has->budget == v->request.budget && has->show == v->request.show &&
+                          has->policy == v->request.policy && has->textures == v->request.textures &&
+                          has->resolution == v->request.resolution && has->direct == v->request.direct;
+        v->request.still =
+            v->is_hidden || v->is_paused || (same && !v->frames_wanted && v->last.frame.accumulated >= ENOUGH);
         v->request.shot = v->wants_shot ? v->shot : NULL;
         if (!v->request.still || v->wants_shot) {
             v->wants_shot = false;

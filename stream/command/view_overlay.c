@@ -37,15 +37,6 @@ static void add_line(stm_view_lines *l, const char *format, ...)
     l->text[l->count++] = line;
 }
 
-static void add_frame(const stm_view_overlay *o, const stm_view_result *r, bool is_paused, stm_view_lines *l)
-{
-    const double rate = o->seconds_a_frame > 0.0 ? 1.0 / o->seconds_a_frame : 0.0;
-    char state[32] = "direct light";
-    if (!r->request.direct)
-        snprintf(state, sizeof state, "frame %u", r->frame.accumulated);
-    add_line(l, "%.0f frames/s, %u x %u px, %s%s", rate, r->width, r->height, state, is_paused ? ", paused" : "");
-}
-
 static void add_textures(const stm_view_result *r, stm_view_lines *l)
 {
     const stm_frame_stats *s = &r->frame;
@@ -66,30 +57,6 @@ static void add_textures(const stm_view_result *r, stm_view_lines *l)
         add_line(l, "some files cannot be read: %" PRIu64 " texels", s->failed);
 }
 
-/* What only those who know the cache look for. */
-static void add_cache(const stm_view_result *r, stm_view_lines *l)
-{
-    add_line(l, "%.1f ms; %s; requests %" PRIu64 " of %u tiles, %u load", r->frame.ms,
-             txm_cache_policy_name((txm_cache_policy)r->request.policy), r->frame.requested, (unsigned)r->frame.unique,
-             r->frame.batch);
-}
-
-static void add_keys(stm_view_lines *l)
-{
-    static const char *const keys[] = {"W A S D, arrows  fly; E Q  up and down",
-                                       "left button      look round; wheel  speed",
-                                       "Home             back to the start",
-                                       "- +              budget half, double",
-                                       "R P T            resolution, policy, textures",
-                                       "M L              missing texels, levels",
-                                       "Space            pause",
-                                       "F12              screenshot",
-                                       "H F1             this text, these keys",
-                                       "Esc              end"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        add_line(l, "%s", keys[i]);
-}
-
 void stm_view_overlay_write(const stm_view_overlay *o, const stm_view_result *last, float speed, bool is_paused,
                             stm_view_lines *l)
 {
@@ -99,13 +66,32 @@ void stm_view_overlay_write(const stm_view_overlay *o, const stm_view_result *la
         return;
     }
     if (!o->is_hidden) {
-        add_frame(o, last, is_paused, l);
+        const double rate = o->seconds_a_frame > 0.0 ? 1.0 / o->seconds_a_frame : 0.0;
+        char state[32] = "direct light";
+        if (!last->request.direct)
+            snprintf(state, sizeof state, "frame %u", last->frame.accumulated);
+        add_line(l, "%.0f frames/s, %u x %u px, %s%s", rate, last->width, last->height, state,
+                 is_paused ? ", paused" : "");
         add_textures(last, l);
         add_line(l, "%.2g m/s%s", (double)speed, o->with_keys ? "" : "; F1 keys, H hides this");
     }
     if (o->with_keys) {
-        add_cache(last, l);
-        add_keys(l);
+        /* What only those who know the cache look for. */
+        add_line(l, "%.1f ms; %s; requests %" PRIu64 " of %u tiles, %u load", last->frame.ms,
+                 txm_cache_policy_name((txm_cache_policy)last->request.policy), last->frame.requested,
+                 (unsigned)last->frame.unique, last->frame.batch);
+        static const char *const keys[] = {"W A S D, arrows  fly; E Q  up and down",
+                                           "left button      look round; wheel  speed",
+                                           "Home             back to the start",
+                                           "- +              budget half, double",
+                                           "R P T            resolution, policy, textures",
+                                           "M L              missing texels, levels",
+                                           "Space            pause",
+                                           "F12              screenshot",
+                                           "H F1             this text, these keys",
+                                           "Esc              end"};
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            add_line(l, "%s", keys[i]);
     }
     if (o->message_until > 0.0)
         add_line(l, "%s", o->message);

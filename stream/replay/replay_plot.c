@@ -21,16 +21,6 @@ typedef struct stroke {
     const char *color, *dashes;
 } stroke;
 
-/* In the order of the policies, and the optimum; they differ by dashes as well, for people who do not see all
- * colours. With more policies than these, some look alike. */
-static stroke stroke_of(uint32_t policy)
-{
-    static const stroke optimum = {"#cc79a7", "10 4 2 4"};
-    static const stroke others[] = {
-        {"#009e73", "none"}, {"#0072b2", "none"}, {"#d55e00", "7 3"}, {"#999999", "2 3"}, {"#e69f00", "12 3"}};
-    return policy == TXM_REPLAY_OPT ? optimum : others[policy % (sizeof others / sizeof *others)];
-}
-
 /* The lowest and highest logarithms that are shown. */
 typedef struct scale {
     double low, high;
@@ -121,7 +111,12 @@ static void draw_reads(FILE *out, const stm_replay_table *t, scale y)
 static void draw_policy(FILE *out, const stm_replay_table *t, size_t policy, scale x, scale y)
 {
     const uint32_t which = t->request.policies[policy];
-    const stroke how = stroke_of(which);
+    /* In the order of the policies, and the optimum; they differ by dashes as well, for people who do not see all
+     * colours. With more policies than these, some look alike. */
+    static const stroke optimum = {"#cc79a7", "10 4 2 4"};
+    static const stroke others[] = {
+        {"#009e73", "none"}, {"#0072b2", "none"}, {"#d55e00", "7 3"}, {"#999999", "2 3"}, {"#e69f00", "12 3"}};
+    const stroke how = which == TXM_REPLAY_OPT ? optimum : others[which % (sizeof others / sizeof *others)];
     fprintf(
         out,
         "<g stroke=\"%s\" fill=\"%s\">\n<polyline fill=\"none\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",

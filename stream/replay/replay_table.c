@@ -64,20 +64,6 @@ static void play(void *arg)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Sizes from a sixteenth of the working set to a quarter more than it, in whole megabytes and without duplicates, so
- * a small working set has fewer sizes. */
-static void choose_sizes(stm_replay_request *request, uint64_t whole)
-{
-    static const unsigned eighths[] = {1, 2, 4, 8, 12, 16, 20};
-    enum { STEP = 1 << 20 };
-    for (size_t i = 0; i < sizeof eighths / sizeof *eighths; i += request->brief ? 2 : 1) {
-        uint64_t bytes = (whole / 16 * eighths[i] + STEP - 1) / STEP * STEP;
-        bytes = bytes ? bytes : STEP;
-        if (!request->size_count || request->sizes[request->size_count - 1] < bytes)
-            request->sizes[request->size_count++] = bytes;
-    }
-}
-
 /* Freeing the group waits for all jobs that were submitted, even after a failed submission, so `turns` outlives
  * them. */
 static txm_status play_all(run *r, txm_error *err)
@@ -118,8 +104,18 @@ txm_status stm_replay_table_make(const char *path, const txm_trace *trace, const
     txm_status status = txm_replay(trace, &unbounded, &out->all, err);
     if (status != TXM_OK)
         return status;
-    if (!out->request.size_count)
-        choose_sizes(&out->request, out->all.peak_allocated_bytes);
+    if (!out->request.size_count) {
+        /* Sizes from a sixteenth of the working set to a quarter more than it, in whole megabytes and without
+         * duplicates, so a small working set has fewer sizes. */
+        static const unsigned eighths[] = {1, 2, 4, 8, 12, 16, 20};
+        enum { STEP = 1 << 20 };
+        for (size_t i = 0; i < sizeof eighths / sizeof *eighths; i += out->request.brief ? 2 : 1) {
+            uint64_t bytes = (out->all.peak_allocated_bytes / 16 * eighths[i] + STEP - 1) / STEP * STEP;
+            bytes = bytes ? bytes : STEP;
+            if (!out->request.size_count || out->request.sizes[out->request.size_count - 1] < bytes)
+                out->request.sizes[out->request.size_count++] = bytes;
+        }
+    }
     if (!out->request.policy_count) {
         for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
             out->request.policies[out->request.policy_count++] = usual[i];

@@ -103,17 +103,6 @@ static int32_t key_of(SDL_Keycode code)
     return code >= ' ' && code <= '~' ? (int32_t)code : 0;
 }
 
-static bool take_key(const SDL_KeyboardEvent *key, stm_window_event *out)
-{
-    if (key->repeat)
-        return false;
-    out->kind = key->type == SDL_KEYDOWN ? STM_WINDOW_KEY_DOWN : STM_WINDOW_KEY_UP;
-    out->key = key_of(key->keysym.sym);
-    const SDL_Scancode code = key->keysym.scancode;
-    out->place = code >= SDL_SCANCODE_A && code <= SDL_SCANCODE_Z ? 'a' + (int32_t)(code - SDL_SCANCODE_A) : 0;
-    return true;
-}
-
 static bool take_change(stm_window *w, const SDL_WindowEvent *change, stm_window_event *out)
 {
     uint32_t width, height;
@@ -157,8 +146,15 @@ static bool take_event(stm_window *w, const SDL_Event *event, stm_window_event *
     case SDL_WINDOWEVENT:
         return take_change(w, &event->window, out);
     case SDL_KEYDOWN:
-    case SDL_KEYUP:
-        return take_key(&event->key, out);
+    case SDL_KEYUP: {
+        if (event->key.repeat)
+            return false;
+        out->kind = event->key.type == SDL_KEYDOWN ? STM_WINDOW_KEY_DOWN : STM_WINDOW_KEY_UP;
+        out->key = key_of(event->key.keysym.sym);
+        const SDL_Scancode code = event->key.keysym.scancode;
+        out->place = code >= SDL_SCANCODE_A && code <= SDL_SCANCODE_Z ? 'a' + (int32_t)(code - SDL_SCANCODE_A) : 0;
+        return true;
+    }
     case SDL_MOUSEMOTION:
         out->kind = STM_WINDOW_DRAG;
         out->x = (float)event->motion.xrel;
@@ -203,27 +199,6 @@ static bool fill_texture(stm_window *w, const stm_window_image *image)
     return w->texture && SDL_UpdateTexture(w->texture, NULL, image->rgba, 4 * width) == 0;
 }
 
-/* White on a dark, translucent background; twice as large in large windows. */
-static void draw_lines(stm_window *w, const char *const *lines, size_t count)
-{
-    enum { LINE = FONT_LINE_HEIGHT + 1, MARGIN = 4, LARGE = 720 };
-    uint32_t width, height;
-    size_t longest = 0;
-    for (size_t i = 0; i < count; i++)
-        longest = strlen(lines[i]) > longest ? strlen(lines[i]) : longest;
-    window_size(w, &width, &height);
-    const float scale = height >= LARGE ? 2.0f : 1.0f;
-    const SDL_Rect ground = {0, 0, (int)longest * FONT_CHARACTER_SIZE + 2 * MARGIN, (int)count * LINE + 2 * MARGIN};
-    SDL_RenderSetScale(w->renderer, scale, scale);
-    SDL_SetRenderDrawBlendMode(w->renderer, SDL_BLENDMODE_BLEND);
-    SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 160);
-    SDL_RenderFillRect(w->renderer, &ground);
-    SDL_SetRenderDrawColor(w->renderer, 255, 255, 255, 255);
-    for (size_t i = 0; i < count; i++)
-        SDLTest_DrawString(w->renderer, MARGIN, MARGIN + (int)i * LINE, lines[i]);
-    SDL_RenderSetScale(w->renderer, 1.0f, 1.0f);
-}
-
 static bool window_show(stm_window *w, const stm_window_image *image)
 {
     SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 255);
@@ -232,8 +207,26 @@ static bool window_show(stm_window *w, const stm_window_image *image)
         snprintf(w->message, sizeof w->message, "%s", SDL_GetError());
         return false;
     }
-    if (image->line_count)
-        draw_lines(w, image->lines, image->line_count);
+    if (image->line_count) {
+        /* White on a dark, translucent background; twice as large in large windows. */
+        enum { LINE = FONT_LINE_HEIGHT + 1, MARGIN = 4, LARGE = 720 };
+        uint32_t width, height;
+        size_t longest = 0;
+        for (size_t i = 0; i < image->line_count; i++)
+            longest = strlen(image->lines[i]) > longest ? strlen(image->lines[i]) : longest;
+        window_size(w, &width, &height);
+        const float scale = height >= LARGE ? 2.0f : 1.0f;
+        const SDL_Rect ground = {0, 0, (int)longest * FONT_CHARACTER_SIZE + 2 * MARGIN,
+                                 (int)image->line_count * LINE + 2 * MARGIN};
+        SDL_RenderSetScale(w->renderer, scale, scale);
+        SDL_SetRenderDrawBlendMode(w->renderer, SDL_BLENDMODE_BLEND);
+        SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 160);
+        SDL_RenderFillRect(w->renderer, &ground);
+        SDL_SetRenderDrawColor(w->renderer, 255, 255, 255, 255);
+        for (size_t i = 0; i < image->line_count; i++)
+            SDLTest_DrawString(w->renderer, MARGIN, MARGIN + (int)i * LINE, image->lines[i]);
+        SDL_RenderSetScale(w->renderer, 1.0f, 1.0f);
+    }
     SDL_RenderPresent(w->renderer);
     return true;
 }

@@ -159,18 +159,6 @@ static void describe_scene(void *user, const txm_one_file *file, cJSON *o)
     txm_json_text(o, "scene", file->name);
 }
 
-/* A folder of images has no scene to list. */
-static void explain_folder(const char *path, txm_error *err)
-{
-    char *word = is_folder(path) ? txm_shell_path(path) : NULL;
-    if (word) {
-        txm_error_clear(err);
-        txm_fail(err, TXM_STATUS_USAGE, "%s: no scene found; 'txmill resolve %s' shows the tx files of its images",
-                 path, word);
-    }
-    free(word);
-}
-
 enum { MOST_EXTENSIONS = 32 };
 
 /* The files that are searched for in folders are those of all formats. */
@@ -212,8 +200,17 @@ int txm_scenes_run(const txm_scenes_how *how, const txm_operands *operands)
         else if (r.scenes && how->after)
             how->after(how->user, &tally, &err);
     }
-    if (err.status == TXM_STATUS_USAGE && operands->count == 1)
-        explain_folder(operands->items[0], &err);
+    if (err.status == TXM_STATUS_USAGE && operands->count == 1) {
+        /* A folder of images has no scene to list. */
+        const char *path = operands->items[0];
+        char *word = is_folder(path) ? txm_shell_path(path) : NULL;
+        if (word) {
+            txm_error_clear(&err);
+            txm_fail(&err, TXM_STATUS_USAGE, "%s: no scene found; 'txmill resolve %s' shows the tx files of its images",
+                     path, word);
+        }
+        free(word);
+    }
     txm_project_contexts_free(&r.contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }

@@ -48,44 +48,36 @@ static const char *state_of(const txm_gc_args *args)
     return args->remove ? "removed" : "would-remove";
 }
 
-static void print_gc_json(const txm_gc_args *args, const txm_garbage_file *file)
-{
-    cJSON *o = txm_gc_object("file");
-    txm_json_text(o, "path", file->path);
-    txm_json_text(o, "state", state_of(args));
-    txm_json_text(o, "reason", txm_garbage_name(file->why));
-    if (file->image)
-        txm_json_text(o, "image", file->image);
-    txm_json_uint(o, "bytes", file->bytes);
-    txm_json_number(o, file->why == TXM_GARBAGE_OVER_LIMIT ? "unused_seconds" : "age_seconds", file->age_s, 10);
-    txm_json_emit(o);
-}
-
-/* Every line has the reason and, if there is one, the image, so that a user can check it before the file is removed. */
-static void print_gc_text(const txm_gc_args *args, const txm_garbage_file *file)
-{
-    static const char *const texts[GARBAGE_REASONS] = {"its image is gone: ",
-                                                       "Cycles does not look here under this name for ",
-                                                       "no scene uses it: ",
-                                                       "left by a process that has ended",
-                                                       "claim of a process that has ended",
-                                                       "unused for "};
-    char size[TXM_FORMAT_BYTES], unused[TXM_TIME_BYTES], details[PATH_MAX + 128];
-    snprintf(details, sizeof details, "%s, %s: %s%s", txm_garbage_name(file->why), txm_format_bytes(file->bytes, size),
-             texts[file->why],
-             file->why == TXM_GARBAGE_OVER_LIMIT ? txm_duration_text(file->age_s, unused)
-             : file->image                       ? file->image
-                                                 : "");
-    txm_print_line(file->path, args->remove ? TXM_DOUBTFUL : TXM_PLAIN, state_of(args), details);
-}
-
 static void on_found(void *user, const txm_garbage_file *file)
 {
     const sweep *s = user;
-    if (s->args->report.json)
-        print_gc_json(s->args, file);
-    else if (!s->args->report.quiet)
-        print_gc_text(s->args, file);
+    if (s->args->report.json) {
+        cJSON *o = txm_gc_object("file");
+        txm_json_text(o, "path", file->path);
+        txm_json_text(o, "state", state_of(s->args));
+        txm_json_text(o, "reason", txm_garbage_name(file->why));
+        if (file->image)
+            txm_json_text(o, "image", file->image);
+        txm_json_uint(o, "bytes", file->bytes);
+        txm_json_number(o, file->why == TXM_GARBAGE_OVER_LIMIT ? "unused_seconds" : "age_seconds", file->age_s, 10);
+        txm_json_emit(o);
+    } else if (!s->args->report.quiet) {
+        /* Every line has the reason and, if there is one, the image, so that a user can check it before the file is
+         * removed. */
+        static const char *const texts[GARBAGE_REASONS] = {"its image is gone: ",
+                                                           "Cycles does not look here under this name for ",
+                                                           "no scene uses it: ",
+                                                           "left by a process that has ended",
+                                                           "claim of a process that has ended",
+                                                           "unused for "};
+        char size[TXM_FORMAT_BYTES], unused[TXM_TIME_BYTES], details[PATH_MAX + 128];
+        snprintf(details, sizeof details, "%s, %s: %s%s", txm_garbage_name(file->why),
+                 txm_format_bytes(file->bytes, size), texts[file->why],
+                 file->why == TXM_GARBAGE_OVER_LIMIT ? txm_duration_text(file->age_s, unused)
+                 : file->image                       ? file->image
+                                                     : "");
+        txm_print_line(file->path, s->args->remove ? TXM_DOUBTFUL : TXM_PLAIN, state_of(s->args), details);
+    }
 }
 
 static void on_examined(void *user, const char *path)

@@ -59,34 +59,6 @@ static source *source_of(finding *f, const char *name)
     return grown[f->count].name ? &grown[f->count++] : NULL;
 }
 
-/* An image that is gone needs no tx file; but if its folder is missing as well, the image may be on a share that is
- * not mounted. */
-static void on_gone(finding *f, const txm_batch_file *file)
-{
-    char *folder = txm_path_dir(file->input->path);
-    struct stat st;
-    if (!folder)
-        txm_no_memory(&f->err, NULL);
-    else if (f->missing_folders || stat(folder, &st) == 0)
-        txm_say(TXM_SAY_WARNING, "%s", file->err->message); /* said once: the other releases are silent */
-    else
-        txm_fail(&f->err, TXM_STATUS_NOT_FOUND,
-                 "%s: its folder is missing, so it is unknown which tx files %s uses and nothing is removed; if the "
-                 "folder is gone for good, add --missing-folders",
-                 file->input->path, file->input->origin);
-    free(folder);
-}
-
-static void add_path(finding *f, const char *tx_path)
-{
-    txm_error own;
-    const bool known = txm_names_has(&f->paths, tx_path);
-    f->kept += f->other && !known && access(tx_path, F_OK) == 0;
-    if (!known && !txm_names_put(&f->paths, tx_path))
-        txm_no_memory(&f->err, tx_path);
-    note_failure(f, txm_used_add(f->used, tx_path, &own), &own);
-}
-
 /* If an image cannot be resolved for another reason, it is unknown which tx file it uses, so nothing may be removed. */
 static void note_used(void *user, const txm_batch_file *file)
 {
@@ -104,13 +76,32 @@ static void note_used(void *user, const txm_batch_file *file)
         *(gone ? &from->gone : &from->found) += 1;
     /* An image that another release refuses, or whose colour space it lacks, has no tx file there. */
     const bool none = f->other && (err->status == TXM_STATUS_UNSUPPORTED || err->status == TXM_STATUS_COLORSPACE);
-    if (err->status == TXM_OK && file->result->tx_path)
-        add_path(f, file->result->tx_path);
-    else if (none)
+    if (err->status == TXM_OK && file->result->tx_path) {
+        txm_error own;
+        const bool known = txm_names_has(&f->paths, file->result->tx_path);
+        f->kept += f->other && !known && access(file->result->tx_path, F_OK) == 0;
+        if (!known && !txm_names_put(&f->paths, file->result->tx_path))
+            txm_no_memory(&f->err, file->result->tx_path);
+        note_failure(f, txm_used_add(f->used, file->result->tx_path, &own), &own);
+    } else if (none)
         return;
-    else if (gone)
-        on_gone(f, file);
-    else if (err->status != TXM_OK)
+    else if (gone) {
+        /* An image that is gone needs no tx file; but if its folder is missing as well, the image may be on a share
+         * that is not mounted. */
+        char *folder = txm_path_dir(file->input->path);
+        struct stat st;
+        if (!folder)
+            txm_no_memory(&f->err, NULL);
+        else if (f->missing_folders || stat(folder, &st) == 0)
+            txm_say(TXM_SAY_WARNING, "%s", file->err->message); /* said once: the other releases are silent */
+        else
+            txm_fail(
+                &f->err, TXM_STATUS_NOT_FOUND,
+                "%s: its folder is missing, so it is unknown which tx files %s uses and nothing is removed; if the "
+                "folder is gone for good, add --missing-folders",
+                file->input->path, file->input->origin);
+        free(folder);
+    } else if (err->status != TXM_OK)
         txm_fail(&f->err, err->status, "%s; it is unknown which tx files %s uses, so nothing is removed", err->message,
                  origin ? origin : file->input->path);
 }
@@ -127,15 +118,6 @@ static txm_status check_sources(const finding *f, txm_error *err)
     return TXM_OK;
 }
 
-static void free_sources(finding *f)
-{
-    for (size_t i = 0; i < f->count; i++)
-        free(f->sources[i].name);
-    free(f->sources);
-    f->sources = NULL;
-    f->count = 0;
-}
-
 /* The tx file of a packed image has the name of the file that the image would be unpacked to. The folder is unknown
  * here, so the name alone protects the file, wherever it is. */
 static void on_packed(void *user, const char *name)
@@ -143,16 +125,6 @@ static void on_packed(void *user, const char *name)
     finding *f = user;
     txm_error own;
     note_failure(f, txm_used_add_packed(f->used, name, &own), &own);
-}
-
-/* An argument without images is refused, since everything would count as unneeded. A scene may have none. */
-static txm_status add_scene_input(txm_inputs *inputs, const char *name, txm_error *err)
-{
-    size_t before = txm_inputs_count(inputs);
-    txm_status status = txm_inputs_add(inputs, name, err);
-    if (status == TXM_OK && txm_inputs_count(inputs) == before && !txm_scene_format_of(name))
-        status = txm_fail(err, TXM_STATUS_USAGE, "--keep-for %s: contains no image; nothing is removed", name);
-    return status;
 }
 
 /* Settings and rules matter, because another colour space leads to another file. */
@@ -179,41 +151,26 @@ static txm_status find_used(finding *f, const txm_gc_args *args, const txm_confi
     txm_status status = txm_inputs_new(&from, &job.inputs, err);
     if (status == TXM_OK)
         status = txm_rule_args_read(&args->rules, &job.rules, err);
-    for (size_t i = 0; status == TXM_OK && i < args->keep_for.count; i++)
-        status = add_scene_input(job.inputs, args->keep_for.items[i], err);
+    for (size_t i = 0; status == TXM_OK && i < args->keep_for.count; i++) {
+        /* An argument without images is refused, since everything would count as unneeded. A scene may have none. */
+        const char *name = args->keep_for.items[i];
+        size_t before = txm_inputs_count(job.inputs);
+        status = txm_inputs_add(job.inputs, name, err);
+        if (status == TXM_OK && txm_inputs_count(job.inputs) == before && !txm_scene_format_of(name))
+            status = txm_fail(err, TXM_STATUS_USAGE, "--keep-for %s: contains no image; nothing is removed", name);
+    }
     if (status == TXM_OK)
         status = txm_batch_job_plan(&job, &how, &options, err);
     if (status == TXM_OK && f->err.status != TXM_OK)
         status = txm_fail_with(err, f->err.status, &f->err);
     if (status == TXM_OK)
         status = check_sources(f, err);
-    free_sources(f);
+    for (size_t i = 0; i < f->count; i++)
+        free(f->sources[i].name);
+    free(f->sources);
+    f->sources = NULL;
+    f->count = 0;
     txm_batch_job_free(&job);
-    return status;
-}
-
-/* If nothing says which release renders the scenes, files for which only another one looks are kept too: they may still
- * be needed, and the files of the run's release do not tell. */
-static txm_status find_others(finding *f, const txm_gc_args *args, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    char files[TXM_FORMAT_COUNT];
-    const char *newest = txm_blender_name(TXM_BLENDER_NEWEST);
-    f->other = true;
-    txm_say_set_level(TXM_SAY_ERROR);
-    for (const txm_blender *b = txm_blender_versions(); *b && status == TXM_OK; b++) {
-        txm_config_args config = args->config;
-        config.blender = *b;
-        txm_project_assume(*b);
-        status = strcmp(txm_blender_name(*b), newest) != 0 ? find_used(f, args, &config, err) : TXM_OK;
-    }
-    txm_project_assume(TXM_BLENDER_NEWEST);
-    txm_report_args_apply(&args->report);
-    if (status == TXM_OK && f->kept)
-        txm_say(TXM_SAY_INFO,
-                "%s kept that only a Blender older than %s looks for; if %s renders these scenes, --blender %s removes "
-                "such files",
-                txm_format_are(f->kept, "file", files), newest, newest, newest);
     return status;
 }
 
@@ -223,8 +180,28 @@ txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error 
     txm_status status = txm_used_new(&f.used, err);
     if (status == TXM_OK)
         status = find_used(&f, args, &args->config, err);
-    if (status == TXM_OK && args->config.blender == TXM_BLENDER_NEWEST)
-        status = find_others(&f, args, err);
+    if (status == TXM_OK && args->config.blender == TXM_BLENDER_NEWEST) {
+        /* If nothing says which release renders the scenes, files for which only another one looks are kept too: they
+         * may still be needed, and the files of the run's release do not tell. */
+        char files[TXM_FORMAT_COUNT];
+        const char *newest = txm_blender_name(TXM_BLENDER_NEWEST);
+        f.other = true;
+        txm_say_set_level(TXM_SAY_ERROR);
+        for (const txm_blender *b = txm_blender_versions(); *b && status == TXM_OK; b++) {
+            txm_config_args config = args->config;
+            config.blender = *b;
+            txm_project_assume(*b);
+            status = strcmp(txm_blender_name(*b), newest) != 0 ? find_used(&f, args, &config, err) : TXM_OK;
+        }
+        txm_project_assume(TXM_BLENDER_NEWEST);
+        txm_report_args_apply(&args->report);
+        if (status == TXM_OK && f.kept)
+            txm_say(
+                TXM_SAY_INFO,
+                "%s kept that only a Blender older than %s looks for; if %s renders these scenes, --blender %s removes "
+                "such files",
+                txm_format_are(f.kept, "file", files), newest, newest, newest);
+    }
     txm_names_free(&f.paths);
     *used = f.used;
     return status;

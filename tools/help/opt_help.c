@@ -136,23 +136,6 @@ static void print_examples(FILE *out, const char *command)
         }
 }
 
-/* The page for a browser is named if there is one, beside an installed program or among what `make docs` has written,
- * and if its name fits on a line of the terminal. */
-static void print_manual(FILE *out, const char *command)
-{
-    static const char *const places[] = {"/../share/doc/txmill/man", "/docs/man"};
-    char page[PATH_MAX], program[PATH_MAX], *found = NULL;
-    if (txm_program_path(program) && strrchr(program, '/'))
-        *strrchr(program, '/') = 0;
-    for (size_t i = 0; *program && !found && i < sizeof places / sizeof *places; i++)
-        if (snprintf(page, sizeof page, "%s%s/txmill-%s.1.html", program, places[i], command) < (int)sizeof page)
-            found = realpath(page, NULL);
-    fprintf(out, "The manual is txmill-%s(1)\n", command);
-    if (found && txm_text_columns(found) <= txm_line_columns())
-        fprintf(out, "For a browser: %s\n", found);
-    free(found);
-}
-
 /* One line per option; the manual has the rest, and the last line refers to it. */
 void txm_help_print(FILE *out, const txm_command *command, const txm_operands *operands, unsigned columns)
 {
@@ -174,7 +157,19 @@ void txm_help_print(FILE *out, const txm_command *command, const txm_operands *o
         wrap(out, line, 0, 0, columns);
     }
     wrap(out, "A file .txmill keeps the settings of a project: see txmill settings.", 0, 0, columns);
-    print_manual(out, command->name);
+    /* The page for a browser is named if there is one, beside an installed program or among what `make docs` has
+     * written, and if its name fits on a line of the terminal. */
+    static const char *const places[] = {"/../share/doc/txmill/man", "/docs/man"};
+    char page[PATH_MAX], program[PATH_MAX], *found = NULL;
+    if (txm_program_path(program) && strrchr(program, '/'))
+        *strrchr(program, '/') = 0;
+    for (size_t i = 0; *program && !found && i < sizeof places / sizeof *places; i++)
+        if (snprintf(page, sizeof page, "%s%s/txmill-%s.1.html", program, places[i], command->name) < (int)sizeof page)
+            found = realpath(page, NULL);
+    fprintf(out, "The manual is txmill-%s(1)\n", command->name);
+    if (found && txm_text_columns(found) <= txm_line_columns())
+        fprintf(out, "For a browser: %s\n", found);
+    free(found);
 }
 
 /* One line per command, never wrapped, so that it can be searched with grep. */

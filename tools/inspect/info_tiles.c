@@ -84,22 +84,6 @@ static bool print_tiles(const txm_tx *tx, const txm_tile_census *c, bool all)
     return true;
 }
 
-/* Each class doubles the size. Tiles of a single colour are counted separately, because they make up most of the
- * smallest class and say nothing about the compression of the others. */
-static void print_histogram(const txm_tile_census *c)
-{
-    static const char bar[] = "########################################";
-    uint64_t most = 1;
-    for (unsigned n = 0; n < TXM_TILE_SIZE_CLASSES; n++)
-        most = c->sizes[n] > most ? c->sizes[n] : most;
-    printf("  tile bytes                  tiles  one colour\n");
-    for (unsigned n = 0; n < TXM_TILE_SIZE_CLASSES; n++)
-        if (c->sizes[n])
-            printf("  %10" PRIu64 " - %-10" PRIu64 " %8" PRIu64 "  %10" PRIu64 "  %.*s\n",
-                   n ? (uint64_t)1 << n : (uint64_t)0, ((uint64_t)2 << n) - 1, c->sizes[n], c->constant[n],
-                   1 + (int)(c->sizes[n] * (sizeof bar - 2) / most), bar);
-}
-
 bool txm_tile_census_print(const txm_tx *tx, const txm_tile_census *c, bool all)
 {
     char smallest[TXM_FORMAT_BYTES], mean[TXM_FORMAT_BYTES], largest[TXM_FORMAT_BYTES];
@@ -112,7 +96,18 @@ bool txm_tile_census_print(const txm_tx *tx, const txm_tile_census *c, bool all)
                s->damaged, txm_format_bytes(s->smallest, smallest),
                txm_format_bytes(s->tiles ? s->bytes / s->tiles : 0, mean), txm_format_bytes(s->largest, largest));
     }
-    print_histogram(c);
+    /* Each class doubles the size. Tiles of a single colour are counted separately, because they make up most of the
+     * smallest class and say nothing about the compression of the others. */
+    static const char bar[] = "########################################";
+    uint64_t most = 1;
+    for (unsigned n = 0; n < TXM_TILE_SIZE_CLASSES; n++)
+        most = c->sizes[n] > most ? c->sizes[n] : most;
+    printf("  tile bytes                  tiles  one colour\n");
+    for (unsigned n = 0; n < TXM_TILE_SIZE_CLASSES; n++)
+        if (c->sizes[n])
+            printf("  %10" PRIu64 " - %-10" PRIu64 " %8" PRIu64 "  %10" PRIu64 "  %.*s\n",
+                   n ? (uint64_t)1 << n : (uint64_t)0, ((uint64_t)2 << n) - 1, c->sizes[n], c->constant[n],
+                   1 + (int)(c->sizes[n] * (sizeof bar - 2) / most), bar);
     return true;
 }
 

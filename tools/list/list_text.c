@@ -73,22 +73,6 @@ static void print_packed(const txm_scene_image *image)
     }
 }
 
-/* Owner and node are the names in Blender's editors, where the user can change the image. */
-static void print_user(const txm_scene_user *user)
-{
-    printf("    %s \"", user->owner_type);
-    txm_print_safe(user->owner);
-    printf("\", node \"");
-    txm_print_safe(user->node);
-    printf("\": %s, %s%s", txm_extension_name(user->extension), user->interpolation,
-           user->environment ? ", environment" : "");
-    if (*user->library) {
-        printf(", in ");
-        txm_print_safe(user->library);
-    }
-    putchar('\n');
-}
-
 /* The stored name, which Cycles uses unchanged, and its meaning in the config. */
 static void print_colorspace(const txm_list_report *report, const txm_scene_image *image)
 {
@@ -138,7 +122,19 @@ static void print_image(const txm_list_report *report, const txm_scene_image *im
     }
     print_packed(image);
     for (size_t i = 0; i < image->user_count; i++) {
-        print_user(&image->users[i]);
+        /* Owner and node are the names in Blender's editors, where the user can change the image. */
+        const txm_scene_user *user = &image->users[i];
+        printf("    %s \"", user->owner_type);
+        txm_print_safe(user->owner);
+        printf("\", node \"");
+        txm_print_safe(user->node);
+        printf("\": %s, %s%s", txm_extension_name(user->extension), user->interpolation,
+               user->environment ? ", environment" : "");
+        if (*user->library) {
+            printf(", in ");
+            txm_print_safe(user->library);
+        }
+        putchar('\n');
     }
 }
 

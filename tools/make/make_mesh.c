@@ -40,20 +40,6 @@ static bool is_ptex(const char *path)
     return txm_path_has_ext(path, "ptx");
 }
 
-static txm_status check_alone(const txm_operands *operands, txm_error *err)
-{
-    static const char *const only[] = {"pages", "page-size", "padding"};
-    for (size_t i = 0; i < sizeof only / sizeof *only; i++)
-        if (txm_opt_given(operands, only[i]))
-            return txm_fail(err, TXM_STATUS_USAGE, "--%s needs a Ptex file", only[i]);
-    for (size_t i = 0; i < operands->count; i++)
-        if (is_ptex(operands->items[i]))
-            return txm_fail(err, TXM_STATUS_USAGE,
-                            "%s: a Ptex file has no texture coordinates; name it alone to unwrap its mesh",
-                            operands->items[i]);
-    return TXM_OK;
-}
-
 bool txm_make_mesh_wanted(const txm_make_args *args, const txm_operands *operands)
 {
     return args->mesh.mesh || (operands->count == 1 && is_ptex(operands->items[0]));
@@ -63,8 +49,18 @@ txm_status txm_make_mesh_check(const txm_make_args *args, const txm_operands *op
 {
     static const char *const without[] = {"output", "shards", "shard", "key", "packed"};
     const txm_mesh_args *m = &args->mesh;
-    if (!txm_make_mesh_wanted(args, operands))
-        return check_alone(operands, err);
+    if (!txm_make_mesh_wanted(args, operands)) {
+        static const char *const only[] = {"pages", "page-size", "padding"};
+        for (size_t i = 0; i < sizeof only / sizeof *only; i++)
+            if (txm_opt_given(operands, only[i]))
+                return txm_fail(err, TXM_STATUS_USAGE, "--%s needs a Ptex file", only[i]);
+        for (size_t i = 0; i < operands->count; i++)
+            if (is_ptex(operands->items[i]))
+                return txm_fail(err, TXM_STATUS_USAGE,
+                                "%s: a Ptex file has no texture coordinates; name it alone to unwrap its mesh",
+                                operands->items[i]);
+        return TXM_OK;
+    }
     if ((m->mesh && !*m->mesh) || (m->pages && !*m->pages))
         return txm_fail(err, TXM_STATUS_USAGE, "--%s: the name is empty", m->mesh && !*m->mesh ? "mesh" : "pages");
     if (operands->count != 1 || !is_ptex(operands->items[0]))

@@ -61,43 +61,6 @@ static cJSON *new_make_object(const char *type)
     return o;
 }
 
-/* Members about pixels are present only if this run made the file; others are not opened. */
-static void add_result(cJSON *o, const txm_result *r)
-{
-    txm_json_text(o, "tx", r->tx_path);
-    txm_json_text(o, "state", txm_make_state(r->outcome));
-    txm_json_text(o, "reason", txm_make_reason(r));
-    cJSON *color = txm_json_object(o, "colorspace");
-    txm_json_text(color, "requested", r->colorspace);
-    txm_json_text(color, "detected", r->detected);
-    txm_json_text(o, "alpha", txm_alpha_name(r->alpha));
-    if (r->width) {
-        txm_json_size(o, r->width, r->height);
-    }
-    if (r->image_width && txm_make_is_limited(r)) {
-        txm_json_uint(o, "image_width", r->image_width);
-        txm_json_uint(o, "image_height", r->image_height);
-    }
-    if (r->outcome == TXM_OUTCOME_CREATED) {
-        txm_json_uint(o, "levels", r->levels);
-        txm_json_uint(o, "channels", r->channels);
-        txm_json_text(o, "data_type", txm_type_name(r->type));
-        txm_json_bool(o, "mono", r->mono);
-        txm_json_bool(o, "constant", r->constant);
-        txm_json_uint(o, "tx_bytes", r->tx_bytes);
-        txm_json_uint(o, "section_bytes", r->section_bytes);
-        txm_json_text(o, "reader", r->reader);
-        txm_json_text(o, "via", r->via);
-        if (*r->device)
-            txm_json_text(o, "device", r->device);
-        double seconds[TXM_STAGES];
-        txm_stages_from(&r->stages, seconds);
-        txm_json_stages(o, seconds);
-    }
-    txm_json_uint(o, "source_bytes", r->source_bytes);
-    txm_json_number(o, "seconds", r->seconds, 6);
-}
-
 /* It is computed from the image's header, before it is decoded. */
 static void add_cost(cJSON *o, const txm_cost *cost)
 {
@@ -147,7 +110,39 @@ static void print_make_json(txm_make_report *report, const txm_batch_file *file)
     if (file->same_as)
         txm_json_text(o, "same_as", file->same_as->path);
     if (file->err->status == TXM_OK) {
-        add_result(o, file->result);
+        /* Members about pixels are present only if this run made the file; others are not opened. */
+        const txm_result *r = file->result;
+        txm_json_text(o, "tx", r->tx_path);
+        txm_json_text(o, "state", txm_make_state(r->outcome));
+        txm_json_text(o, "reason", txm_make_reason(r));
+        cJSON *color = txm_json_object(o, "colorspace");
+        txm_json_text(color, "requested", r->colorspace);
+        txm_json_text(color, "detected", r->detected);
+        txm_json_text(o, "alpha", txm_alpha_name(r->alpha));
+        if (r->width)
+            txm_json_size(o, r->width, r->height);
+        if (r->image_width && txm_make_is_limited(r)) {
+            txm_json_uint(o, "image_width", r->image_width);
+            txm_json_uint(o, "image_height", r->image_height);
+        }
+        if (r->outcome == TXM_OUTCOME_CREATED) {
+            txm_json_uint(o, "levels", r->levels);
+            txm_json_uint(o, "channels", r->channels);
+            txm_json_text(o, "data_type", txm_type_name(r->type));
+            txm_json_bool(o, "mono", r->mono);
+            txm_json_bool(o, "constant", r->constant);
+            txm_json_uint(o, "tx_bytes", r->tx_bytes);
+            txm_json_uint(o, "section_bytes", r->section_bytes);
+            txm_json_text(o, "reader", r->reader);
+            txm_json_text(o, "via", r->via);
+            if (*r->device)
+                txm_json_text(o, "device", r->device);
+            double seconds[TXM_STAGES];
+            txm_stages_from(&r->stages, seconds);
+            txm_json_stages(o, seconds);
+        }
+        txm_json_uint(o, "source_bytes", r->source_bytes);
+        txm_json_number(o, "seconds", r->seconds, 6);
         add_keys(o, file);
         cJSON *list = file->lint ? txm_json_array(o, "lint") : NULL;
         for (unsigned bit = 1; list && bit < TXM_LINT_END; bit <<= 1) {
@@ -329,16 +324,6 @@ void txm_make_report_stop(txm_make_report *report, const txm_error *err)
     report->tally.total = report->inputs;
 }
 
-/* Identifies the list of inputs: if the keys of two shards differ, their lists differed. */
-static void add_shard(cJSON *o, const txm_make_report *report)
-{
-    cJSON *shard = txm_json_object(o, "shard");
-    txm_json_uint(shard, "index", report->shard.index);
-    txm_json_uint(shard, "count", report->shard.count);
-    txm_json_uint(shard, "listed", report->totals.listed);
-    txm_json_text(shard, "list_key", report->list_key);
-}
-
 static size_t count_of(const txm_make_report *report, txm_made made)
 {
     size_t sum = made == TXM_MADE_FAILED ? report->tally.failed : 0;
@@ -415,8 +400,14 @@ int txm_make_report_finish(txm_make_report *report)
         const size_t *n = report->count;
         cJSON *o = new_make_object("summary");
         txm_json_uint(o, "inputs", report->inputs);
-        if (report->shard.count)
-            add_shard(o, report);
+        if (report->shard.count) {
+            /* Identifies the list of inputs: if the keys of two shards differ, their lists differed. */
+            cJSON *shard = txm_json_object(o, "shard");
+            txm_json_uint(shard, "index", report->shard.index);
+            txm_json_uint(shard, "count", report->shard.count);
+            txm_json_uint(shard, "listed", report->totals.listed);
+            txm_json_text(shard, "list_key", report->list_key);
+        }
         for (int made = 0; made < TXM_MADE_COUNT; made++)
             txm_json_uint(o, txm_made_words((txm_made)made)->key, count_of(report, (txm_made)made));
         txm_json_uint(o, "not_started", report->inputs - report->tally.total);

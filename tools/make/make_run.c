@@ -62,24 +62,6 @@ static txm_status number_inputs(const txm_inputs *inputs, txm_names *ids, txm_er
     return TXM_OK;
 }
 
-/* Entries of a list have their own outputs. If one is refused, it becomes a failed input and the others go on,
- * because lists are often made by programs and run at night. */
-static txm_status guard_entries(same_input *s, txm_inputs *inputs, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
-        const txm_input *input = txm_inputs_at(inputs, i);
-        txm_error failure = {0};
-        const txm_output output = {"output", s->output = input->output, TXM_OUTPUT_TX, false};
-        if (input->status == TXM_OK && (txm_guard_output(&output, same_as_output, s, &failure) != TXM_OK ||
-                                        txm_guard_tx_of(&output, input->path, &failure) != TXM_OK)) {
-            txm_error_prefix(&failure, "%s", input->origin ? input->origin : input->path);
-            status = txm_inputs_fail(inputs, i, &failure, err);
-        }
-    }
-    return status;
-}
-
 /* Does the same as txm_guard_output, for -o. An output in a list fails only its own entry. USAGE, NO_MEMORY. */
 static txm_status check_outputs(const txm_make_args *args, txm_inputs *inputs, txm_error *err)
 {
@@ -92,8 +74,18 @@ static txm_status check_outputs(const txm_make_args *args, txm_inputs *inputs, t
         status = txm_guard_output(&tx, same_as_output, &s, err);
     if (status == TXM_OK && txm_inputs_count(inputs) == 1)
         status = txm_guard_tx_of(&tx, txm_inputs_at(inputs, 0)->path, err);
-    if (status == TXM_OK)
-        status = guard_entries(&s, inputs, err);
+    /* Entries of a list have their own outputs. If one is refused, it becomes a failed input and the others go on,
+     * because lists are often made by programs and run at night. */
+    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        txm_error failure = {0};
+        const txm_output output = {"output", s.output = input->output, TXM_OUTPUT_TX, false};
+        if (input->status == TXM_OK && (txm_guard_output(&output, same_as_output, &s, &failure) != TXM_OK ||
+                                        txm_guard_tx_of(&output, input->path, &failure) != TXM_OK)) {
+            txm_error_prefix(&failure, "%s", input->origin ? input->origin : input->path);
+            status = txm_inputs_fail(inputs, i, &failure, err);
+        }
+    }
     txm_names_free(&ids);
     return status;
 }

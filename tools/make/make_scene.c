@@ -126,16 +126,6 @@ static txm_status add_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs
     return status;
 }
 
-static txm_status add_all_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
-                                   txm_scene *opened, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    for (size_t i = 0; scenes->unpacked && status == TXM_OK && i < txm_scene_image_count(opened); i++)
-        for (size_t p = 0; status == TXM_OK && p < txm_scene_image_at(opened, i)->packed_count; p++)
-            status = add_unpacked(scenes, inputs, scene, opened, i, p, err);
-    return status;
-}
-
 /* `kinds`: the words for one such image and for several, with what can be done about them. */
 static void say_left_out(const char *scene, size_t count, const char *const kinds[2], const char *hint)
 {
@@ -309,8 +299,9 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
         return add_failure(inputs, path, path, status, txm_strdup(why.message), err);
     }
     status = add_files(scenes, inputs, path, settings, opened, err);
-    if (status == TXM_OK)
-        status = add_all_unpacked(scenes, inputs, path, opened, err);
+    for (size_t i = 0; scenes->unpacked && status == TXM_OK && i < txm_scene_image_count(opened); i++)
+        for (size_t p = 0; status == TXM_OK && p < txm_scene_image_at(opened, i)->packed_count; p++)
+            status = add_unpacked(scenes, inputs, path, opened, i, p, err);
     if (status == TXM_OK) {
         status = report_rest(scenes, inputs, path, opened, err);
     }

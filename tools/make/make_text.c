@@ -116,23 +116,6 @@ static txm_style style_of(const txm_result *r)
     return r->outcome == TXM_OUTCOME_CREATED ? TXM_GOOD : r->otherwise ? TXM_DOUBTFUL : TXM_PLAIN;
 }
 
-static void print_whole(const txm_batch_file *file, const details *d)
-{
-    const txm_result *r = file->result;
-    bool has_tx = r->tx_path && r->outcome != TXM_OUTCOME_IS_TX && r->outcome != TXM_OUTCOME_USED_AS_IS &&
-                  r->outcome != TXM_OUTCOME_SAME;
-    txm_print_safe(file->input->path);
-    printf(": %-12s ", txm_make_state(r->outcome));
-    if (has_tx)
-        txm_print_safe(r->tx_path);
-    if (d->used) {
-        fputs(has_tx ? "  (" : "(", stdout);
-        txm_print_safe(d->text);
-        putchar(')');
-    }
-    putchar('\n');
-}
-
 /* As much as fits: the end of the path, the state, then as many details as there is room for. */
 static void print_fitted(const txm_batch_file *file, const details *d, unsigned columns)
 {
@@ -161,8 +144,21 @@ void txm_make_print_file(const txm_batch_file *file, bool costs)
     txm_print_begin();
     if (isatty(STDOUT_FILENO))
         print_fitted(file, &d, txm_terminal_columns(STDOUT_FILENO));
-    else
-        print_whole(file, &d);
+    else {
+        const txm_result *r = file->result;
+        bool has_tx = r->tx_path && r->outcome != TXM_OUTCOME_IS_TX && r->outcome != TXM_OUTCOME_USED_AS_IS &&
+                      r->outcome != TXM_OUTCOME_SAME;
+        txm_print_safe(file->input->path);
+        printf(": %-12s ", txm_make_state(r->outcome));
+        if (has_tx)
+            txm_print_safe(r->tx_path);
+        if (d.used) {
+            fputs(has_tx ? "  (" : "(", stdout);
+            txm_print_safe(d.text);
+            putchar(')');
+        }
+        putchar('\n');
+    }
     fflush(stdout);
     txm_print_end();
 }

@@ -164,27 +164,6 @@ static void warn_of_near_variables(void)
     done = true;
 }
 
-/* TXMILL_CACHE_DIR for cache-dir, and so on: the names are derived from the keys, so every key has a variable. */
-static txm_status add_variables(txm_project *p, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    warn_of_near_variables();
-    for (int key = 0; status == TXM_OK && key < TXM_KEYS; key++) {
-        char variable[64] = "TXMILL_";
-        size_t n = strlen(variable);
-        for (const char *c = names[key]; *c; c++)
-            variable[n++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
-        variable[n] = 0;
-        const char *value = getenv(variable);
-        if (!value || !*value)
-            continue;
-        status = check_value((txm_project_key)key, value, variable, err);
-        if (status == TXM_OK)
-            status = add_setting(p, (txm_project_key)key, txm_strdup(value), txm_strdup(variable), false, err);
-    }
-    return status;
-}
-
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
 /* Trims in place; returns the first character that is left. A carriage return counts as a blank, because files are
@@ -218,15 +197,6 @@ static bool cut_value(char **value)
         }
     *value = trim(text);
     return true;
-}
-
-/* "root = true" is not a setting: it says that files above do not apply. */
-static txm_status take_root(const char *value, const char *origin, bool *root, txm_error *err)
-{
-    *root = *root || !strcmp(value, "true");
-    return !strcmp(value, "true") || !strcmp(value, "false")
-               ? TXM_OK
-               : txm_fail(err, TXM_STATUS_USAGE, "%s: root is '%s', but must be true or false", origin, value);
 }
 
 /* *real: the real path of a file or folder; where it does not exist or this user may not look, the text below the last
@@ -284,8 +254,13 @@ static txm_status take_line(txm_project *p, const char *path, char *line, const 
     char *value = trim(equals + 1);
     if (!cut_value(&value))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: %s has a quote that is not closed, or text after it", origin, word);
-    if (!strcmp(word, "root"))
-        return take_root(value, origin, root, err);
+    if (!strcmp(word, "root")) {
+        /* "root = true" is not a setting: it says that files above do not apply. */
+        *root = *root || !strcmp(value, "true");
+        return !strcmp(value, "true") || !strcmp(value, "false")
+                   ? TXM_OK
+                   : txm_fail(err, TXM_STATUS_USAGE, "%s: root is '%s', but must be true or false", origin, value);
+    }
     int key = 0;
     while (key < TXM_KEYS && strcmp(word, names[key]) != 0)
         key++;
@@ -585,8 +560,23 @@ txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, 
 {
     *out = (txm_project){0};
     txm_status status = find_file(paths, count, out, err);
-    if (status == TXM_OK)
-        status = add_variables(out, err);
+    if (status == TXM_OK) {
+        /* TXMILL_CACHE_DIR for cache-dir, and so on: every key has a variable, whose name is derived from it. */
+        warn_of_near_variables();
+        for (int key = 0; status == TXM_OK && key < TXM_KEYS; key++) {
+            char variable[64] = "TXMILL_";
+            size_t n = strlen(variable);
+            for (const char *c = names[key]; *c; c++)
+                variable[n++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+            variable[n] = 0;
+            const char *value = getenv(variable);
+            if (!value || !*value)
+                continue;
+            status = check_value((txm_project_key)key, value, variable, err);
+            if (status == TXM_OK)
+                status = add_setting(out, (txm_project_key)key, txm_strdup(value), txm_strdup(variable), false, err);
+        }
+    }
     if (status == TXM_OK && out->path)
         status = read_files(out, err);
     if (status != TXM_OK)

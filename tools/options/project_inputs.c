@@ -433,27 +433,6 @@ static txm_status follow(txm_inputs *inputs, size_t index, const txm_settings *s
     return o ? say(inputs, index, o, settings, err) : TXM_OK;
 }
 
-/* The common context has been opened, or `unusable` has the reason. */
-static txm_status follow_all(txm_inputs *inputs, const txm_settings *settings, const txm_rules *rules,
-                             const txm_error *unusable, txm_project_contexts *contexts, txm_error *err)
-{
-    size_t count = txm_inputs_count(inputs), common = 0, others = 0;
-    contexts->of = txm_calloc(count, sizeof *contexts->of);
-    contexts->rules = txm_calloc(count, sizeof *contexts->rules);
-    txm_status status = count && (!contexts->of || !contexts->rules) ? txm_no_memory(err, NULL) : TXM_OK;
-    for (size_t i = 0; status == TXM_OK && i < count; i++) {
-        if (txm_inputs_at(inputs, i)->status != TXM_OK)
-            continue;
-        status = follow(inputs, i, settings, unusable, contexts, err);
-        others += contexts->of[i] != NULL;
-        common += !contexts->of[i] && txm_inputs_at(inputs, i)->status == TXM_OK;
-    }
-    /* If each image has its own config, a colour space need not be in the run's, with which none is converted. */
-    if (status == TXM_OK && unusable->status == TXM_OK && (common || !others))
-        status = txm_settings_check(settings, rules, txm_context_color(contexts->common), applied.used, err);
-    return status;
-}
-
 /* Whether an input has another .txmill than the operands', and so need not fail with theirs. */
 static bool any_follows_another(const txm_inputs *inputs, const txm_project_contexts *contexts)
 {
@@ -490,7 +469,22 @@ txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *optio
             return txm_fail_as(err, &failure);
         }
     }
-    return follow_all(inputs, settings, rules, &failure, contexts, err);
+    /* The common context has been opened, or `unusable` has the reason. */
+    size_t count = txm_inputs_count(inputs), common = 0, others = 0;
+    contexts->of = txm_calloc(count, sizeof *contexts->of);
+    contexts->rules = txm_calloc(count, sizeof *contexts->rules);
+    txm_status status = count && (!contexts->of || !contexts->rules) ? txm_no_memory(err, NULL) : TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < count; i++) {
+        if (txm_inputs_at(inputs, i)->status != TXM_OK)
+            continue;
+        status = follow(inputs, i, settings, &failure, contexts, err);
+        others += contexts->of[i] != NULL;
+        common += !contexts->of[i] && txm_inputs_at(inputs, i)->status == TXM_OK;
+    }
+    /* If each image has its own config, a colour space need not be in the run's, with which none is converted. */
+    if (status == TXM_OK && failure.status == TXM_OK && (common || !others))
+        status = txm_settings_check(settings, rules, txm_context_color(contexts->common), applied.used, err);
+    return status;
 }
 
 txm_status txm_project_examine(const txm_project_targets *targets, const txm_operands *operands, txm_inputs *inputs,

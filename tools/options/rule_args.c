@@ -155,25 +155,6 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     return TXM_STATUS_USAGE;
 }
 
-/* Checks all rules, because it is not known yet which will match an image. */
-static txm_status check_rule_spaces(const txm_rules *rules, const txm_color_config *config, txm_error *err)
-{
-    const txm_rule *rule;
-    txm_status status = TXM_OK;
-    for (size_t i = 0; status == TXM_OK && (rule = txm_rules_at(rules, i)); i++) {
-        char who[512];
-        snprintf(who, sizeof who, "%s '%s'", rule->origin, rule->glob);
-        status = check_space(rule->colorspace, who, config, err);
-        if (status == TXM_STATUS_USAGE && rule->unquoted) {
-            txm_error_clear(err);
-            txm_fail(err, status,
-                     "%s: not a rule for this OCIO config; its text is not shown, since others named the file",
-                     rule->origin);
-        }
-    }
-    return status;
-}
-
 /* A cache folder need not exist yet, but every existing part of its path must be a folder. */
 static txm_status check_cache_dir(const char *dir, const txm_project_value *from, txm_error *err)
 {
@@ -203,7 +184,20 @@ txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rul
 {
     /* With strict settings an unknown colour space is treated as linear, as in Blender. */
     txm_status status = settings->strict ? TXM_OK : check_space(settings->colorspace, "--colorspace", config, err);
-    if (status == TXM_OK && rules && !settings->strict)
-        status = check_rule_spaces(rules, config, err);
+    if (status == TXM_OK && rules && !settings->strict) {
+        /* Checks all rules, because it is not known yet which will match an image. */
+        const txm_rule *rule;
+        for (size_t i = 0; status == TXM_OK && (rule = txm_rules_at(rules, i)); i++) {
+            char who[512];
+            snprintf(who, sizeof who, "%s '%s'", rule->origin, rule->glob);
+            status = check_space(rule->colorspace, who, config, err);
+            if (status == TXM_STATUS_USAGE && rule->unquoted) {
+                txm_error_clear(err);
+                txm_fail(err, status,
+                         "%s: not a rule for this OCIO config; its text is not shown, since others named the file",
+                         rule->origin);
+            }
+        }
+    }
     return status == TXM_OK ? check_cache_dir(settings->cache_dir, used[TXM_KEY_CACHE_DIR], err) : status;
 }

@@ -247,14 +247,6 @@ static void *tick(void *unused)
     return unused;
 }
 
-static void start_ticking(void)
-{
-    static bool ticking;
-    if (!ticking)
-        txm_thread_without_signals(tick);
-    ticking = true;
-}
-
 static void note_work(const char *doing, size_t done, size_t total, bool one_by_one)
 {
     if (!txm_say_can_animate() || most < TXM_SAY_INFO)
@@ -268,7 +260,10 @@ static void note_work(const char *doing, size_t done, size_t total, bool one_by_
     work.done = done;
     work.total = total;
     work.one_by_one = one_by_one || total == 1;
-    start_ticking();
+    static bool ticking;
+    if (!ticking)
+        txm_thread_without_signals(tick);
+    ticking = true;
     pthread_mutex_unlock(&lock);
 }
 

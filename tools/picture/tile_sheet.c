@@ -48,15 +48,6 @@ static void draw_label(const sheet *s, const char *text, uint32_t x, uint32_t y)
         }
 }
 
-/* One 8-bit pixel: grey is copied to all channels, alpha is ignored (associated colour appears on black). */
-static void put_pixel(uint8_t *dst, const uint8_t *src, uint32_t channels, bool outside)
-{
-    for (int c = 0; c < 3; c++) {
-        uint8_t v = src[channels < 3 ? 0 : c];
-        dst[c] = (uint8_t)(outside ? (v + tint[c]) / 2 : v);
-    }
-}
-
 /* The padding is read as in a renderer, from the border section if there is one, so that the sheet shows what
  * lookups find. */
 static txm_status read_padded(const sheet *s, uint32_t x, uint32_t y, txm_level_picture *p, txm_error *err)
@@ -109,8 +100,13 @@ static txm_status draw_tile(const sheet *s, uint32_t tx, uint32_t ty, txm_error 
             for (uint32_t x = 0; x < p.width; x++) {
                 bool outside =
                     x < s->padding || y < s->padding || x >= p.width - s->padding || y >= p.height - s->padding;
-                put_pixel(at(s, x0 + LINE_PX + x, y0 + LINE_PX + LABEL_H + y),
-                          p.pixels + ((size_t)y * p.width + x) * p.channels, p.channels, outside);
+                const uint8_t *from = p.pixels + ((size_t)y * p.width + x) * p.channels;
+                uint8_t *to = at(s, x0 + LINE_PX + x, y0 + LINE_PX + LABEL_H + y);
+                /* Grey is copied to all channels, alpha is ignored (associated colour appears on black). */
+                for (int c = 0; c < 3; c++) {
+                    uint8_t v = from[p.channels < 3 ? 0 : c];
+                    to[c] = (uint8_t)(outside ? (v + tint[c]) / 2 : v);
+                }
             }
     }
     txm_level_picture_clear(&p);

@@ -40,18 +40,6 @@ static txm_status check_texels(const txm_ptex *p, uint32_t face, uint8_t **room,
     return TXM_OK;
 }
 
-static txm_status check_meta_data(const txm_ptex *p, txm_ptex_check *out, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    for (uint32_t i = 0; i < txm_ptex_info_of(p)->metas && status == TXM_OK; i++) {
-        uint8_t *data = txm_calloc((size_t)txm_ptex_meta_of(p, i)->bytes + 1, 1);
-        status = data ? txm_ptex_meta_read(p, i, data, err) : txm_no_memory(err, NULL);
-        free(data);
-        out->metas += status == TXM_OK;
-    }
-    return status;
-}
-
 static bool is_damage(txm_status status)
 {
     return status == TXM_STATUS_CORRUPT || status == TXM_STATUS_TOO_LARGE || status == TXM_STATUS_NEWER ||
@@ -84,8 +72,12 @@ txm_status txm_ptex_check_file(const char *path, const volatile int *cancel, txm
         status = cancel && *cancel ? txm_fail(err, TXM_STATUS_CANCELLED, "%s: cancelled", path)
                                    : check_texels(p, i, &room, &room_bytes, out, err);
     }
-    if (status == TXM_OK)
-        status = check_meta_data(p, out, err);
+    for (uint32_t i = 0; status == TXM_OK && i < txm_ptex_info_of(p)->metas; i++) {
+        uint8_t *data = txm_calloc((size_t)txm_ptex_meta_of(p, i)->bytes + 1, 1);
+        status = data ? txm_ptex_meta_read(p, i, data, err) : txm_no_memory(err, NULL);
+        free(data);
+        out->metas += status == TXM_OK;
+    }
     free(room);
     txm_ptex_close(&p);
     if (!is_damage(status))
@@ -96,18 +88,6 @@ txm_status txm_ptex_check_file(const char *path, const volatile int *cancel, txm
 }
 
 /* ---- the verdict ------------------------------------------------------------------------------------------------- */
-
-static void print_verdict_json(const char *path, const txm_ptex_check *c)
-{
-    cJSON *o = txm_json_new("txmill.ptex-verify");
-    txm_json_text(o, "file", path);
-    txm_json_bool(o, "good", c->damage.status == TXM_OK);
-    txm_json_text(o, "damage", c->damage.status == TXM_OK ? NULL : c->damage.message);
-    txm_json_uint(o, "blocks", c->blocks);
-    txm_json_uint(o, "metadata", c->metas);
-    txm_json_uint(o, "one_sided_edges", c->one_sided);
-    txm_json_emit(o);
-}
 
 static void print_verdict_text(const char *path, const txm_ptex_check *c, bool quiet)
 {
@@ -134,9 +114,16 @@ txm_status txm_ptex_verify(const char *path, bool json, bool quiet, const volati
     *good = status == TXM_OK && check.damage.status == TXM_OK;
     if (status != TXM_OK)
         return status;
-    if (json)
-        print_verdict_json(path, &check);
-    else
+    if (json) {
+        cJSON *o = txm_json_new("txmill.ptex-verify");
+        txm_json_text(o, "file", path);
+        txm_json_bool(o, "good", check.damage.status == TXM_OK);
+        txm_json_text(o, "damage", check.damage.status == TXM_OK ? NULL : check.damage.message);
+        txm_json_uint(o, "blocks", check.blocks);
+        txm_json_uint(o, "metadata", check.metas);
+        txm_json_uint(o, "one_sided_edges", check.one_sided);
+        txm_json_emit(o);
+    } else
         print_verdict_text(path, &check, quiet);
     return TXM_OK;
 }

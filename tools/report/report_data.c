@@ -186,33 +186,29 @@ static txm_status end_run(adding *a, txm_error *err)
     return TXM_OK;
 }
 
-/* The last object of a complete run. Without it the run was killed, or is still running. */
-static txm_status take_summary(adding *a, const cJSON *object, txm_error *err)
-{
-    const cJSON *shard = cJSON_GetObjectItemCaseSensitive(object, "shard");
-    txm_report_run *run = &a->run;
-    run->complete = true;
-    run->inputs = txm_run_log_count(object, "inputs", UINT32_MAX);
-    run->created = txm_run_log_count(object, "created", UINT32_MAX);
-    run->failed = txm_run_log_count(object, "failed", UINT32_MAX);
-    run->not_started = txm_run_log_count(object, "not_started", UINT32_MAX);
-    run->seconds = txm_run_log_number(object, "seconds");
-    run->exit_code = (int)txm_run_log_count(object, "exit_code", 255);
-    run->shard = (uint32_t)txm_run_log_count(shard, "index", UINT32_MAX);
-    run->shards = (uint32_t)txm_run_log_count(shard, "count", UINT32_MAX);
-    run->listed = txm_run_log_count(shard, "listed", UINT32_MAX);
-    if (!keep_word(a->report, shard, "list_key", &run->list_key))
-        return txm_no_memory(err, NULL);
-    return end_run(a, err);
-}
-
 /* Objects of unknown types count as inputs of the run, and are otherwise ignored. */
 static txm_status take_report_object(void *user, const cJSON *object, txm_error *err)
 {
     adding *a = user;
     const char *type = txm_run_log_text(object, "type");
-    if (type && !strcmp(type, "summary"))
-        return take_summary(a, object, err);
+    if (type && !strcmp(type, "summary")) {
+        /* The last object of a complete run. Without it the run was killed, or is still running. */
+        const cJSON *shard = cJSON_GetObjectItemCaseSensitive(object, "shard");
+        txm_report_run *run = &a->run;
+        run->complete = true;
+        run->inputs = txm_run_log_count(object, "inputs", UINT32_MAX);
+        run->created = txm_run_log_count(object, "created", UINT32_MAX);
+        run->failed = txm_run_log_count(object, "failed", UINT32_MAX);
+        run->not_started = txm_run_log_count(object, "not_started", UINT32_MAX);
+        run->seconds = txm_run_log_number(object, "seconds");
+        run->exit_code = (int)txm_run_log_count(object, "exit_code", 255);
+        run->shard = (uint32_t)txm_run_log_count(shard, "index", UINT32_MAX);
+        run->shards = (uint32_t)txm_run_log_count(shard, "count", UINT32_MAX);
+        run->listed = txm_run_log_count(shard, "listed", UINT32_MAX);
+        if (!keep_word(a->report, shard, "list_key", &run->list_key))
+            return txm_no_memory(err, NULL);
+        return end_run(a, err);
+    }
     if (type && !strcmp(type, "error")) {
         a->run.failed_whole = true;
         return keep_word(a->report, cJSON_GetObjectItemCaseSensitive(object, "error"), "message", &a->run.error)

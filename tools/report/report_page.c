@@ -15,14 +15,6 @@
 
 /* ---- what --json prints ------------------------------------------------------------------------------------------ */
 
-/* All ids are listed, even those with 0, so that a script need not test for them. */
-static void add_lint(cJSON *o, const txm_report_sums *s)
-{
-    cJSON *lint = txm_json_object(o, "lint");
-    for (int i = 0; 1U << i < TXM_LINT_END; i++)
-        txm_json_uint(lint, txm_lint_name((txm_lint)(1U << i)), s->lint[i]);
-}
-
 /* The memory that Cycles would need from each level on; the page shows the same sums. */
 static void add_memory_json(cJSON *o, const txm_report_memory *m)
 {
@@ -66,41 +58,14 @@ cJSON *txm_report_json(const txm_report *r, const txm_report_sums *s)
     txm_json_number(o, "seconds", s->seconds, 6);
     txm_json_stages(o, s->stages);
     add_memory_json(o, &s->memory);
-    add_lint(o, s);
+    /* All ids are listed, even those with 0, so that a script need not test for them. */
+    cJSON *lint = txm_json_object(o, "lint");
+    for (int i = 0; 1U << i < TXM_LINT_END; i++)
+        txm_json_uint(lint, txm_lint_name((txm_lint)(1U << i)), s->lint[i]);
     return o;
 }
 
 /* ---- lists of the page ------------------------------------------------------------------------------------------- */
-
-/* The first images of each reason, at least one, in the order of the reasons. */
-static void add_reasons(cJSON *lists, const txm_report *report)
-{
-    size_t room = TXM_REPORT_MOST_FAILURES;
-    cJSON *reasons = txm_json_array(lists, "reasons");
-    for (size_t k = 0; k < report->reason_count && k < TXM_REPORT_MOST_FAILURES; k++) {
-        cJSON *images = txm_json_append_array(reasons);
-        size_t listed = 0;
-        for (size_t i = report->reasons[k].first + 1; i && (room || !listed); i = report->files[i - 1].next_failed) {
-            txm_json_append_text(images, report->files[i - 1].input);
-            room -= room > 0;
-            listed++;
-        }
-    }
-}
-
-static void add_states(cJSON *lists, const txm_report_sums *s)
-{
-    cJSON *states = txm_json_array(lists, "states");
-    for (int made = 0; made < TXM_MADE_COUNT; made++) {
-        if (made == TXM_MADE_WOULD_CREATE && !s->states[made])
-            continue;
-        const txm_made_row *row = txm_made_words((txm_made)made);
-        cJSON *state = txm_json_append(states);
-        txm_json_text(state, "id", row->id);
-        txm_json_text(state, "title", row->title);
-        txm_json_uint(state, "images", s->states[made]);
-    }
-}
 
 static void add_runs(cJSON *lists, const txm_report *r)
 {
@@ -263,8 +228,28 @@ txm_status txm_report_page(const txm_report *report, const txm_report_sums *sums
     txm_json_text(o, "title", title ? title : "Texture conversion");
     txm_json_text(o, "time", when);
     txm_json_add(o, "report", txm_report_json(report, sums));
-    add_reasons(lists, report);
-    add_states(lists, sums);
+    /* The first images of each reason, at least one, in the order of the reasons. */
+    size_t room = TXM_REPORT_MOST_FAILURES;
+    cJSON *reasons = txm_json_array(lists, "reasons");
+    for (size_t k = 0; k < report->reason_count && k < TXM_REPORT_MOST_FAILURES; k++) {
+        cJSON *images = txm_json_append_array(reasons);
+        size_t listed = 0;
+        for (size_t i = report->reasons[k].first + 1; i && (room || !listed); i = report->files[i - 1].next_failed) {
+            txm_json_append_text(images, report->files[i - 1].input);
+            room -= room > 0;
+            listed++;
+        }
+    }
+    cJSON *states = txm_json_array(lists, "states");
+    for (int made = 0; made < TXM_MADE_COUNT; made++) {
+        if (made == TXM_MADE_WOULD_CREATE && !sums->states[made])
+            continue;
+        const txm_made_row *row = txm_made_words((txm_made)made);
+        cJSON *state = txm_json_append(states);
+        txm_json_text(state, "id", row->id);
+        txm_json_text(state, "title", row->title);
+        txm_json_uint(state, "images", sums->states[made]);
+    }
     add_runs(lists, report);
     add_pixels(lists, report);
     add_slowest(lists, report);

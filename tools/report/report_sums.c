@@ -38,28 +38,6 @@ static txm_status drop_superseded(txm_report *r, txm_names *done, txm_error *err
     return TXM_OK;
 }
 
-/* Cycles stores colour as four channels, and without a cache the whole of level 0. */
-static void sum_memory(txm_report_memory *m, const txm_report_file *f)
-{
-    if (!f->channels || !f->type_bytes || !f->width || !f->height)
-        return;
-    double pixel = (double)f->type_bytes * (f->channels == 1 ? 1 : 4);
-    uint32_t levels = f->levels && f->levels <= TXM_MAX_LOOKUP_LEVELS ? f->levels : 1;
-    uint32_t tile = f->tile_px ? f->tile_px : TXM_DEFAULT_TILE_PX;
-    double rest = 0;
-    m->files++;
-    m->full += pixel * f->width * f->height;
-    /* If an image has fewer levels, its last one, a single pixel, is always in memory. */
-    for (uint32_t level = levels; level < TXM_MAX_LOOKUP_LEVELS; level++)
-        m->from[level] += pixel;
-    for (uint32_t level = levels; level-- > 0;) {
-        uint64_t w = txm_level_size(f->width, level), h = txm_level_size(f->height, level);
-        rest += pixel * (double)(w * h);
-        m->from[level] += rest;
-        m->tiles += ((w + tile - 1) / tile) * ((h + tile - 1) / tile);
-    }
-}
-
 /* Bytes on disk are counted only for images with a tx file. */
 static void add_report_file(txm_report_sums *s, const txm_report_file *f)
 {
@@ -75,7 +53,24 @@ static void add_report_file(txm_report_sums *s, const txm_report_file *f)
         s->source_bytes += f->source_bytes;
         s->tx_bytes += f->tx_bytes;
     }
-    sum_memory(&s->memory, f);
+    /* Cycles stores colour as four channels, and without a cache the whole of level 0. */
+    if (!f->channels || !f->type_bytes || !f->width || !f->height)
+        return;
+    double pixel = (double)f->type_bytes * (f->channels == 1 ? 1 : 4);
+    uint32_t levels = f->levels && f->levels <= TXM_MAX_LOOKUP_LEVELS ? f->levels : 1;
+    uint32_t tile = f->tile_px ? f->tile_px : TXM_DEFAULT_TILE_PX;
+    double rest = 0;
+    s->memory.files++;
+    s->memory.full += pixel * f->width * f->height;
+    /* If an image has fewer levels, its last one, a single pixel, is always in memory. */
+    for (uint32_t level = levels; level < TXM_MAX_LOOKUP_LEVELS; level++)
+        s->memory.from[level] += pixel;
+    for (uint32_t level = levels; level-- > 0;) {
+        uint64_t w = txm_level_size(f->width, level), h = txm_level_size(f->height, level);
+        rest += pixel * (double)(w * h);
+        s->memory.from[level] += rest;
+        s->memory.tiles += ((w + tile - 1) / tile) * ((h + tile - 1) / tile);
+    }
 }
 
 /* ---- runs and shards -------------------------------------------------------------------------------------------- */

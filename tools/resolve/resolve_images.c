@@ -76,26 +76,6 @@ static txm_status resolve_one(void *user, txm_one_file *file, txm_error *err)
     return TXM_OK;
 }
 
-/* Images are resolved one after the other; what compares by converting uses all threads. */
-static void resolve_all(resolving *s, txm_tally *tally)
-{
-    for (size_t i = 0; i < txm_inputs_count(s->inputs); i++) {
-        const bool of_scene = txm_inputs_at(s->inputs, i)->from_scene;
-        s->scenes |= of_scene;
-        s->images |= !of_scene;
-    }
-    txm_each_file_run(&(txm_each_file){.one = resolve_one,
-                                       .user = s,
-                                       .stops = true,
-                                       .doing = s->how->doing,
-                                       .noun = "image",
-                                       .good = s->how->good,
-                                       .member = "image",
-                                       .json = s->how->args->report.json,
-                                       .quiet = s->how->args->report.quiet},
-                      s->inputs, tally);
-}
-
 /* Rules apply as in make, so that both compute the same name. */
 int txm_resolve_run(const txm_resolving *resolving_how, const txm_operands *operands)
 {
@@ -121,7 +101,22 @@ int txm_resolve_run(const txm_resolving *resolving_how, const txm_operands *oper
     if (err.status == TXM_OK) {
         txm_settings_warn_alias(&args->settings.settings, txm_context_color(s.contexts.common));
         s.inputs = inputs;
-        resolve_all(&s, &tally);
+        /* Images are resolved one after the other; what compares by converting uses all threads. */
+        for (size_t i = 0; i < txm_inputs_count(s.inputs); i++) {
+            const bool of_scene = txm_inputs_at(s.inputs, i)->from_scene;
+            s.scenes |= of_scene;
+            s.images |= !of_scene;
+        }
+        txm_each_file_run(&(txm_each_file){.one = resolve_one,
+                                           .user = &s,
+                                           .stops = true,
+                                           .doing = s.how->doing,
+                                           .noun = "image",
+                                           .good = s.how->good,
+                                           .member = "image",
+                                           .json = s.how->args->report.json,
+                                           .quiet = s.how->args->report.quiet},
+                          s.inputs, &tally);
     }
     txm_project_contexts_free(&s.contexts);
     txm_make_scenes_free(&scenes);

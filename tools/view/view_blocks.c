@@ -85,14 +85,6 @@ static inline int64_t load_sample(const uint8_t *p, size_t bytes)
     return v;
 }
 
-/* The median of a, b and a + b - c, which is the same as the three cases of LOCO-I. */
-static inline int64_t predict(int64_t a, int64_t b, int64_t c)
-{
-    int64_t low = a < b ? a : b, high = a < b ? b : a, sum = a + b - c;
-    sum = sum > low ? sum : low;
-    return sum < high ? sum : high;
-}
-
 /* Modulo the size of the sample, as in the reader. The first plane has the lowest bytes. */
 static inline void put(uint8_t *out, size_t plane, size_t bytes, int64_t residual)
 {
@@ -112,26 +104,15 @@ static inline void subtract(const uint8_t *pixels, uint32_t w, uint32_t h, size_
             int64_t left = load_sample(p - px, bytes), expected = left;
             if (y) {
                 const uint8_t *above = p - stride;
-                expected = predict(left, load_sample(above, bytes), load_sample(above - px, bytes));
+                /* The median of a, b and a + b - c, which is the same as the three cases of LOCO-I. */
+                int64_t b = load_sample(above, bytes);
+                int64_t low = left < b ? left : b, high = left < b ? b : left,
+                        sum = left + b - load_sample(above - px, bytes);
+                sum = sum > low ? sum : low;
+                expected = sum < high ? sum : high;
             }
             put(out++, plane, bytes, load_sample(p, bytes) - expected);
         }
-    }
-}
-
-/* Channel by channel, so that neighbours in memory are neighbours in the picture. */
-static void subtract_all(const coder *k, uint32_t w, uint32_t h)
-{
-    size_t bytes = txm_type_bytes(k->info->type), px = k->info->channels * bytes, plane = (size_t)w * h;
-    for (uint32_t c = 0; c < k->info->channels; c++) {
-        const uint8_t *from = k->pixels + c * bytes;
-        uint8_t *out = k->residuals + c * bytes * plane;
-        if (bytes == 1)
-            subtract(from, w, h, px, 1, out);
-        else if (bytes == 2)
-            subtract(from, w, h, px, 2, out);
-        else
-            subtract(from, w, h, px, 4, out);
     }
 }
 
@@ -183,7 +164,18 @@ static void code_block(void *coders, size_t index)
     uint32_t w = l->width - k->x < k->block_w ? l->width - k->x : k->block_w;
     uint32_t h = l->height - k->y < k->block_h ? l->height - k->y : k->block_h;
     read_block(k, k->level, k->x, k->y, w, h);
-    subtract_all(k, w, h);
+    /* Channel by channel, so that neighbours in memory are neighbours in the picture. */
+    size_t bytes = txm_type_bytes(k->info->type), px = k->info->channels * bytes, plane = (size_t)w * h;
+    for (uint32_t c = 0; c < k->info->channels; c++) {
+        const uint8_t *from = k->pixels + c * bytes;
+        uint8_t *out = k->residuals + c * bytes * plane;
+        if (bytes == 1)
+            subtract(from, w, h, px, 1, out);
+        else if (bytes == 2)
+            subtract(from, w, h, px, 2, out);
+        else
+            subtract(from, w, h, px, 4, out);
+    }
     size_t raw = (size_t)w * h * k->info->channels * txm_type_bytes(k->info->type);
     k->used = libdeflate_zlib_compress(k->compressor, k->residuals, raw, k->packed, k->packed_bytes);
 }

@@ -45,32 +45,6 @@ txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_pa
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-/* Adds levels from the smallest on, while they fit into the file's share of the page. */
-static txm_status put_pixels(txm_view_page *page, txm_tx *tx, txm_view_page_file *what, txm_error *err)
-{
-    const txm_view_page_options *o = &page->options;
-    size_t others = o->files > page->added ? o->files - page->added : 1;
-    uint64_t share = page->left / others;
-    txm_bytes text = {0};
-    txm_status status = TXM_OK;
-    bool fits = true;
-    what->levels = txm_tx_info_of(tx)->levels;
-    for (uint32_t l = what->levels; !status && fits && l-- > 0;) {
-        text.size = 0;
-        status = txm_view_blocks(o->context, tx, l, share - what->bytes, o->cancel, &text, &fits, err);
-        if (status || !fits)
-            continue;
-        char id[48];
-        snprintf(id, sizeof id, "pixels-%zu-%u", page->added, l);
-        txm_page_text(page->page, id, text.data, text.size);
-        what->embedded[l] = true;
-        what->bytes += text.size;
-    }
-    txm_bytes_free(&text);
-    page->left -= what->bytes;
-    return status;
-}
-
 txm_status txm_view_page_add(txm_view_page *page, txm_context *context, const char *path, txm_view_page_file *what,
                              txm_error *err)
 {
@@ -81,8 +55,28 @@ txm_status txm_view_page_add(txm_view_page *page, txm_context *context, const ch
     cJSON *object = NULL;
     if (!status) {
         status = txm_view_data(&info, page->options.cancel, &object, &own);
-        if (!status)
-            status = put_pixels(page, info.tx, what, &own);
+        if (!status) {
+            /* Adds levels from the smallest on, while they fit into the file's share of the page. */
+            const txm_view_page_options *o = &page->options;
+            size_t others = o->files > page->added ? o->files - page->added : 1;
+            uint64_t share = page->left / others;
+            txm_bytes text = {0};
+            bool fits = true;
+            what->levels = txm_tx_info_of(info.tx)->levels;
+            for (uint32_t l = what->levels; !status && fits && l-- > 0;) {
+                text.size = 0;
+                status = txm_view_blocks(o->context, info.tx, l, share - what->bytes, o->cancel, &text, &fits, &own);
+                if (status || !fits)
+                    continue;
+                char id[48];
+                snprintf(id, sizeof id, "pixels-%zu-%u", page->added, l);
+                txm_page_text(page->page, id, text.data, text.size);
+                what->embedded[l] = true;
+                what->bytes += text.size;
+            }
+            txm_bytes_free(&text);
+            page->left -= what->bytes;
+        }
         if (!status)
             txm_view_data_embedded(object, what->embedded, what->levels);
         txm_info_clear(&info);

@@ -31,18 +31,6 @@ static ChafaTermInfo *terminal_info(void)
     return info;
 }
 
-/* Kitty's protocol is preferred to sixel, which has fewer colours. */
-static txm_view_format what_it_can(void)
-{
-    ChafaTermInfo *info = terminal_info();
-    txm_view_format format = chafa_term_info_have_seq(info, CHAFA_TERM_SEQ_BEGIN_KITTY_IMMEDIATE_IMAGE_V1)
-                                 ? TXM_VIEW_KITTY
-                             : chafa_term_info_have_seq(info, CHAFA_TERM_SEQ_BEGIN_SIXELS) ? TXM_VIEW_SIXEL
-                                                                                           : TXM_VIEW_SYMBOLS;
-    chafa_term_info_unref(info);
-    return format;
-}
-
 /* Fills in what was not given. The default size of a cell is 8 x 16 px. */
 void txm_view_terminal_find(txm_view_terminal *t)
 {
@@ -58,8 +46,14 @@ void txm_view_terminal_find(txm_view_terminal *t)
     bool has_pixels = known && size.width_px >= size.columns && size.height_px >= size.rows;
     t->cell_w = has_pixels ? size.width_px / size.columns : CELL_W;
     t->cell_h = has_pixels ? size.height_px / size.rows : CELL_H;
-    if (t->format == TXM_VIEW_AUTO)
-        t->format = what_it_can();
+    if (t->format == TXM_VIEW_AUTO) {
+        /* Kitty's protocol is preferred to sixel, which has fewer colours. */
+        ChafaTermInfo *info = terminal_info();
+        t->format = chafa_term_info_have_seq(info, CHAFA_TERM_SEQ_BEGIN_KITTY_IMMEDIATE_IMAGE_V1) ? TXM_VIEW_KITTY
+                    : chafa_term_info_have_seq(info, CHAFA_TERM_SEQ_BEGIN_SIXELS)                 ? TXM_VIEW_SIXEL
+                                                                                                  : TXM_VIEW_SYMBOLS;
+        chafa_term_info_unref(info);
+    }
 }
 
 /* The pixels of the target, by which the level is chosen. */
@@ -67,13 +61,6 @@ void txm_view_terminal_target(const txm_view_terminal *t, uint32_t *width_px, ui
 {
     *width_px = t->columns * t->cell_w;
     *height_px = t->rows * t->cell_h;
-}
-
-/* Divides colour by alpha. Values above 1 are clipped, and pixels without alpha become 0. */
-static uint8_t unassociated(unsigned value, unsigned alpha)
-{
-    unsigned v = alpha ? (value * 255 + alpha / 2) / alpha : 0;
-    return (uint8_t)(v < 255 ? v : 255);
 }
 
 /* RGBA for Chafa; grey is copied to all channels. */
@@ -84,8 +71,11 @@ static uint8_t *to_rgba(const txm_level_picture *p)
     const uint8_t *src = p->pixels;
     for (size_t n = 0; rgba && n < pixels; n++, src += p->channels, dst += 4) {
         unsigned alpha = p->channels == 4 ? src[3] : p->channels == 2 ? src[1] : 255;
-        for (uint32_t c = 0; c < 3; c++)
-            dst[c] = unassociated(src[p->channels < 3 ? 0 : c], alpha);
+        for (uint32_t c = 0; c < 3; c++) {
+            /* Divides colour by alpha. Values above 1 are clipped, and pixels without alpha become 0. */
+            unsigned v = alpha ? (src[p->channels < 3 ? 0 : c] * 255 + alpha / 2) / alpha : 0;
+            dst[c] = (uint8_t)(v < 255 ? v : 255);
+        }
         dst[3] = (uint8_t)alpha;
     }
     return rgba;
