@@ -97,16 +97,16 @@ static txm_status end_page(stm_page *page, txm_status status, txm_error *err)
         fputs("<script type=\"application/json\" id=\"data\">", page->out);
         /* JSON inside a script element must not end the element or begin a comment. Control characters and those that
          * change the direction of writing, which arrive as escapes, become U+FFFD. */
-        for (; *text; text++)
-            if (strchr("<>&", *text)) {
-                fprintf(page->out, "\\u%04x", (unsigned)*text);
-            } else if (*text == '\\' && text[1] == 'u') {
+        for (const char *c = text; *c; c++)
+            if (strchr("<>&", *c)) {
+                fprintf(page->out, "\\u%04x", (unsigned)*c);
+            } else if (*c == '\\' && c[1] == 'u') {
                 fputs("\\ufffd", page->out);
-                text += 5;
+                c += 5;
             } else {
-                fputc(*text, page->out);
-                if (*text == '\\')
-                    fputc(*++text, page->out);
+                fputc(*c, page->out);
+                if (*c == '\\')
+                    fputc(*++c, page->out);
             }
         fputs("</script>\n", page->out);
         fputs(strstr(shell, mark) + strlen(mark), page->out);
