@@ -191,16 +191,6 @@ static bool is_undecided(const checking *c, const txm_batch_file *file)
     return !file->input->from_scene && !file->decided_by && (!space || !strcmp(space, "default"));
 }
 
-/* Appends the other tx files of a missing one: "there is one with alpha type none, not straight". */
-static void add_others(const txm_resolution *r, char *text, size_t text_bytes)
-{
-    for (size_t i = 0; i < r->other_count; i++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, text_bytes - used, "%sthere is one %s%s", used ? "; " : "",
-                 r->other_settings >> i & 1 ? "with " : "", r->others[i].difference);
-    }
-}
-
 /* The other files of a missing one, and the one that its image had under a former name. */
 static txm_status add_relatives(checking *c, const txm_batch_file *file, found *out, txm_error *err)
 {
@@ -213,7 +203,12 @@ static txm_status add_relatives(checking *c, const txm_batch_file *file, found *
         txm_relatives_find(c->relatives, file->context, file->input->path, &settings, file->result, &r, err);
     if (status != TXM_OK)
         return status;
-    add_others(&r, out->text, sizeof out->text);
+    /* Appends the other tx files of a missing one: "there is one with alpha type none, not straight". */
+    for (size_t i = 0; i < r.other_count; i++) {
+        const size_t at = strlen(out->text);
+        snprintf(out->text + at, sizeof out->text - at, "%sthere is one %s%s", at ? "; " : "",
+                 r.other_settings >> i & 1 ? "with " : "", r.others[i].difference);
+    }
     c->elsewhere += r.other_spaces && is_undecided(c, file);
     c->renamed += r.former != NULL;
     if (r.former) {

@@ -228,25 +228,6 @@ static txm_status extract_one(void *user, txm_one_file *file, txm_error *err)
     return status == TXM_OK ? extract(x, err) : status;
 }
 
-/* Files are written one after the other, because the library decodes each with all threads. */
-static void extract_all(const extract_args *args, const txm_inputs *inputs, txm_tally *tally)
-{
-    extraction x = {.args = args, .inputs = inputs};
-    txm_each_file_run(
-        &(txm_each_file){.one = extract_one,
-                         .user = &x,
-                         .doing = txm_inputs_count(inputs) > 1 ? "writing pictures of" : "writing the picture",
-                         .noun = "picture",
-                         .good = "written",
-                         .json = args->json,
-                         .data = true,
-                         .explain = txm_tx_explain,
-                         .describe = describe_picture},
-        inputs, tally);
-    free(x.output);
-    txm_names_free(&x.taken);
-}
-
 /* The folder is created only if its name ends with a slash, so that a mistyped name does not create one. */
 static txm_status check_extract_args(const extract_args *args, const txm_inputs *inputs, txm_error *err)
 {
@@ -271,8 +252,23 @@ static int run_extract(void *p, const txm_operands *operands)
     else if (operands->count && (!args->output || !*args->output))
         txm_fail(&err, TXM_STATUS_USAGE, "no output given; name one with -o, as in -o picture.png");
     else if (txm_tx_files_collect("extract", &args->files, operands, &inputs, &err) == TXM_OK &&
-             check_extract_args(args, inputs, &err) == TXM_OK)
-        extract_all(args, inputs, &tally);
+             check_extract_args(args, inputs, &err) == TXM_OK) {
+        /* Files are written one after the other, because the library decodes each with all threads. */
+        extraction x = {.args = args, .inputs = inputs};
+        txm_each_file_run(
+            &(txm_each_file){.one = extract_one,
+                             .user = &x,
+                             .doing = txm_inputs_count(inputs) > 1 ? "writing pictures of" : "writing the picture",
+                             .noun = "picture",
+                             .good = "written",
+                             .json = args->json,
+                             .data = true,
+                             .explain = txm_tx_explain,
+                             .describe = describe_picture},
+            inputs, &tally);
+        free(x.output);
+        txm_names_free(&x.taken);
+    }
     return txm_files_finish(&inputs, &tally, &err);
 }
 

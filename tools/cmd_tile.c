@@ -252,17 +252,6 @@ static void set_tile_defaults(void *p)
 
 /* ---- the files -------------------------------------------------------------------------------------------------- */
 
-static void say_written(const tile_args *args, const window *w)
-{
-    if (args->json || !strcmp(args->output, "-"))
-        return;
-    if (args->all)
-        txm_say(TXM_SAY_INFO, "%s: wrote all tiles of level %u", args->output, args->level);
-    else
-        txm_say(TXM_SAY_INFO, "%s: wrote tile %u,%u of level %u, %u x %u px", args->output, args->tile.x, args->tile.y,
-                args->level, w->w, w->h);
-}
-
 typedef struct showing {
     const tile_args *args;
     bool headed; /* a line names each file, as in head(1) */
@@ -289,8 +278,13 @@ static txm_status show_tile(void *user, txm_one_file *file, txm_error *err)
     }
     if (status == TXM_OK && !args->all)
         status = write_window(&w, input->path, args, err);
-    if (status == TXM_OK)
-        say_written(args, &w);
+    if (status == TXM_OK && !args->json && strcmp(args->output, "-")) {
+        if (args->all)
+            txm_say(TXM_SAY_INFO, "%s: wrote all tiles of level %u", args->output, args->level);
+        else
+            txm_say(TXM_SAY_INFO, "%s: wrote tile %u,%u of level %u, %u x %u px", args->output, args->tile.x,
+                    args->tile.y, args->level, w.w, w.h);
+    }
     free(w.pixels);
     txm_tx_close(&tx);
     return status;

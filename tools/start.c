@@ -38,12 +38,6 @@ const txm_command txm_cmd_replay = {
     .program = "txmill-stream",
 };
 
-/* Completion asks in the middle of a line, where no message may appear. */
-static bool is_completion(int argc, char **argv)
-{
-    return argc > 0 && !strcmp(argv[0], "--generate");
-}
-
 int txm_program_start(const txm_command *command, int argc, char **argv)
 {
     char schema[64], own[PATH_MAX], *looked_in = NULL;
@@ -79,5 +73,6 @@ int txm_program_start(const txm_command *command, int argc, char **argv)
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (!strcmp(argv[i], "--json"))
             txm_finish_in_json(schema);
-    return is_completion(argc, argv) ? TXM_EXIT_FAILED : txm_finish_failed(&err, 1);
+    /* Completion asks in the middle of a line, where no message may appear. */
+    return argc > 0 && !strcmp(argv[0], "--generate") ? TXM_EXIT_FAILED : txm_finish_failed(&err, 1);
 }

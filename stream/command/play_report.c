@@ -84,43 +84,6 @@ static void json_cpu(cJSON *o, const stm_frames_options *f, double trace, double
         stm_json_number(o, "untextured_cpu_ms", untextured, 6);
 }
 
-static void json_frame(cJSON *o, const stm_frame_stats *s)
-{
-    const struct {
-        const char *name;
-        uint64_t value;
-    } counts[] = {{"frame", s->number},
-                  {"accumulated", s->accumulated},
-                  {"rays", s->rays},
-                  {"texels", s->texels},
-                  {"sharp", s->sharp},
-                  {"coarser", s->coarser},
-                  {"stand_ins", s->stand_ins},
-                  {"failed", s->failed},
-                  {"missed", s->missed},
-                  {"requested", s->requested},
-                  {"rejected", s->rejected},
-                  {"full", s->full},
-                  {"accepted", s->accepted},
-                  {"unique", s->unique},
-                  {"batch", s->batch},
-                  {"cut", s->cut},
-                  {"shown", s->shown},
-                  {"waited", s->waited},
-                  {"loaded", s->loaded},
-                  {"evicted", s->evicted},
-                  {"load_failures", s->load_failures},
-                  {"resident_tiles", s->resident_tiles},
-                  {"resident_bytes", s->resident_bytes},
-                  {"allocated_bytes", s->allocated_bytes}};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        stm_json_uint(o, counts[i].name, counts[i].value);
-    stm_json_number(o, "begin_ms", s->begin_ms, 6);
-    stm_json_number(o, "ms", s->ms, 6);
-    stm_json_bool(o, "busy", s->busy);
-    stm_json_bool(o, "marks", s->marks);
-}
-
 /* null: not reached. */
 static void json_until(cJSON *o, const char *name, uint32_t frames)
 {
@@ -192,7 +155,39 @@ static void json_options(cJSON *object, const stm_frames_options *f)
 static void json_frame_at(cJSON *frame, const stm_play_run *run, size_t i)
 {
     const stm_frame_stats *s = &run->frames[i];
-    json_frame(frame, s);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counts[] = {{"frame", s->number},
+                  {"accumulated", s->accumulated},
+                  {"rays", s->rays},
+                  {"texels", s->texels},
+                  {"sharp", s->sharp},
+                  {"coarser", s->coarser},
+                  {"stand_ins", s->stand_ins},
+                  {"failed", s->failed},
+                  {"missed", s->missed},
+                  {"requested", s->requested},
+                  {"rejected", s->rejected},
+                  {"full", s->full},
+                  {"accepted", s->accepted},
+                  {"unique", s->unique},
+                  {"batch", s->batch},
+                  {"cut", s->cut},
+                  {"shown", s->shown},
+                  {"waited", s->waited},
+                  {"loaded", s->loaded},
+                  {"evicted", s->evicted},
+                  {"load_failures", s->load_failures},
+                  {"resident_tiles", s->resident_tiles},
+                  {"resident_bytes", s->resident_bytes},
+                  {"allocated_bytes", s->allocated_bytes}};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        stm_json_uint(frame, counts[k].name, counts[k].value);
+    stm_json_number(frame, "begin_ms", s->begin_ms, 6);
+    stm_json_number(frame, "ms", s->ms, 6);
+    stm_json_bool(frame, "busy", s->busy);
+    stm_json_bool(frame, "marks", s->marks);
     json_cpu(frame, run->options, s->trace_cpu_ms, s->load_cpu_ms, s->untextured_cpu_ms);
     const txm_tile_key *keys = run->keys ? run->keys + i * run->args->keys : NULL;
     cJSON *list = stm_json_array(frame, "keys");

@@ -57,19 +57,6 @@ static void say_in_window(view_loop *v, const char *text)
     v->is_dirty = true;
 }
 
-/* Takes the first number for which there is no file. */
-static void choose_shot(view_loop *v)
-{
-    if (!v->last.rgba || v->wants_shot)
-        return;
-    for (unsigned i = 1; i < SHOT_NAMES && !v->wants_shot; i++) {
-        snprintf(v->shot, sizeof v->shot, "txmill-view-%04u.png", i);
-        v->wants_shot = access(v->shot, F_OK) != 0;
-    }
-    if (!v->wants_shot)
-        say_in_window(v, "no screenshot: all of its names are taken");
-}
-
 static void press_key(view_loop *v, int32_t key)
 {
     stm_view_request *w = &v->request;
@@ -114,7 +101,15 @@ static void press_key(view_loop *v, int32_t key)
         v->overlay.with_keys = !v->overlay.with_keys;
         break;
     case STM_KEY_F12:
-        choose_shot(v);
+        if (!v->last.rgba || v->wants_shot)
+            break;
+        /* Takes the first number for which there is no file. */
+        for (unsigned i = 1; i < SHOT_NAMES && !v->wants_shot; i++) {
+            snprintf(v->shot, sizeof v->shot, "txmill-view-%04u.png", i);
+            v->wants_shot = access(v->shot, F_OK) != 0;
+        }
+        if (!v->wants_shot)
+            say_in_window(v, "no screenshot: all of its names are taken");
         break;
     default:
         return;

@@ -62,22 +62,6 @@ static void line(FILE *out, double x0, double y0, double x1, double y1, const ch
 
 /* ---- axes ---- */
 
-/* A line for each simulated size, not at round numbers. */
-static void draw_sizes(FILE *out, const stm_replay_table *t, scale x)
-{
-    char size[STM_REPLAY_SIZE_TEXT];
-    double last = -1e9;
-    for (size_t i = 0; i < t->request.size_count; i++) {
-        double at = x_of(x, t->request.sizes[i]);
-        line(out, at, TOP, at, BOTTOM, "0.12");
-        if (at - last < 44) /* no room for its name */
-            continue;
-        text(out, at, BOTTOM + 18, "middle", stm_replay_size_text(t->request.sizes[i], size));
-        last = at;
-    }
-    text(out, (LEFT + RIGHT) / 2, BOTTOM + 42, "middle", "cache size");
-}
-
 /* Time is the number of reads times the time of one, so the same lines serve both sides. If that time is unknown,
  * the right side is empty. */
 static void draw_reads(FILE *out, const stm_replay_table *t, scale y)
@@ -165,7 +149,18 @@ void stm_replay_plot(FILE *out, const stm_replay_table *t, int alone)
     if (t->info->partial)
         text(out, (LEFT + RIGHT) / 2, TOP + 4, "middle", "partial: the render was not finished");
     draw_reads(out, t, y);
-    draw_sizes(out, t, x);
+    /* A line for each simulated size, not at round numbers. */
+    char bytes[STM_REPLAY_SIZE_TEXT];
+    double last = -1e9;
+    for (size_t i = 0; i < t->request.size_count; i++) {
+        double at = x_of(x, t->request.sizes[i]);
+        line(out, at, TOP, at, BOTTOM, "0.12");
+        if (at - last < 44) /* no room for its name */
+            continue;
+        text(out, at, BOTTOM + 18, "middle", stm_replay_size_text(t->request.sizes[i], bytes));
+        last = at;
+    }
+    text(out, (LEFT + RIGHT) / 2, BOTTOM + 42, "middle", "cache size");
     for (size_t k = 0; k < t->request.policy_count; k++)
         draw_policy(out, t, k, x, y);
     fputs("</svg>\n", out);

@@ -80,22 +80,6 @@ void stm_replay_print(const stm_replay_table *t)
 
 /* ---- JSON ---- */
 
-/* One object per size and policy, each complete, so that they can be filtered. */
-static void json_run(cJSON *runs, const stm_replay_table *t, size_t size, size_t policy)
-{
-    const txm_replay_counts *c = stm_replay_counts_at(t, size, policy);
-    cJSON *o = stm_json_append(runs);
-    stm_json_uint(o, "cache_bytes", t->request.sizes[size]);
-    stm_json_text(o, "policy", stm_replay_policy_name(t->request.policies[policy]));
-    stm_json_uint(o, "reads", c->reads);
-    stm_json_uint(o, "reads_again", c->reads_again);
-    stm_json_uint(o, "read_bytes", c->read_bytes);
-    stm_json_uint(o, "evicted", c->evicted);
-    stm_json_uint(o, "peak_bytes", c->peak_bytes);
-    stm_json_uint(o, "peak_allocated_bytes", c->peak_allocated_bytes);
-    stm_json_number(o, "seconds", stm_replay_seconds(t, c), 6);
-}
-
 /* Runs are listed by size, the smallest first, then by policy in the order of the option. */
 void stm_replay_json(const stm_replay_table *t)
 {
@@ -119,7 +103,19 @@ void stm_replay_json(const stm_replay_table *t)
     stm_json_text(o, "verdict", stm_replay_verdict(t, verdict));
     cJSON *runs = stm_json_array(o, "runs");
     for (size_t i = 0; i < t->request.size_count; i++)
-        for (size_t k = 0; k < t->request.policy_count; k++)
-            json_run(runs, t, i, k);
+        for (size_t k = 0; k < t->request.policy_count; k++) {
+            /* One object per size and policy, each complete, so that they can be filtered. */
+            const txm_replay_counts *c = stm_replay_counts_at(t, i, k);
+            cJSON *run_object = stm_json_append(runs);
+            stm_json_uint(run_object, "cache_bytes", t->request.sizes[i]);
+            stm_json_text(run_object, "policy", stm_replay_policy_name(t->request.policies[k]));
+            stm_json_uint(run_object, "reads", c->reads);
+            stm_json_uint(run_object, "reads_again", c->reads_again);
+            stm_json_uint(run_object, "read_bytes", c->read_bytes);
+            stm_json_uint(run_object, "evicted", c->evicted);
+            stm_json_uint(run_object, "peak_bytes", c->peak_bytes);
+            stm_json_uint(run_object, "peak_allocated_bytes", c->peak_allocated_bytes);
+            stm_json_number(run_object, "seconds", stm_replay_seconds(t, c), 6);
+        }
     stm_json_emit(o);
 }

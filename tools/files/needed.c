@@ -170,17 +170,6 @@ static bool is_image(const char *path)
            (txm_is_image_name(path) || (n > 0 && txm_image_noun(head, (size_t)n)));
 }
 
-static bool is_movie(const char *path)
-{
-    static const char *const extensions[] = {"avi", "mov", "mp4", "m4v", "mkv", "mpg",  "mpeg", "webm", "ogv",
-                                             "flv", "wmv", "mxf", "ts",  "dv",  "m2ts", "vob",  "3gp",  "gif"};
-    struct stat st;
-    bool is = false;
-    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
-        is |= txm_path_has_ext(path, extensions[i]);
-    return is && stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /* The file at a path, which is added if it is not there; NULL if memory is exhausted or the role is left out. */
 static txm_needed_file *add_file(txm_needed *needed, const char *path, txm_needed_role role, bool there, const char *of,
                                  txm_error *err)
@@ -258,12 +247,17 @@ static txm_status add_image(txm_needed *needed, const txm_list_report *report, c
     if (!f)
         return txm_no_memory(err, report->scene);
     if (image->source == TXM_SCENE_SOURCE_MOVIE && *image->path) {
+        static const char *const extensions[] = {"avi", "mov", "mp4", "m4v", "mkv", "mpg",  "mpeg", "webm", "ogv",
+                                                 "flv", "wmv", "mxf", "ts",  "dv",  "m2ts", "vob",  "3gp",  "gif"};
         struct stat st;
-        const bool good = is_movie(image->path);
+        bool is_movie = false;
+        for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+            is_movie |= txm_path_has_ext(image->path, extensions[i]);
+        const bool there = stat(image->path, &st) == 0, good = is_movie && there && S_ISREG(st.st_mode);
         txm_needed_file *file = add_file(needed, image->path, TXM_NEEDED_MOVIE, good, NULL, err);
         if (file) {
             file->always = true;
-            file->foreign = !good && stat(image->path, &st) == 0;
+            file->foreign = !good && there;
         }
         return err->status;
     }

@@ -113,16 +113,6 @@ static void print_color(const char *label, const float *color, unsigned count)
     putchar('\n');
 }
 
-/* Converts 2026:11:21 05:33:50, as in TIFF, to 2026-11-21 05:33:50. */
-static void print_date(const char *stored)
-{
-    char date[64];
-    snprintf(date, sizeof date, "%s", stored);
-    if (strlen(date) > 7 && date[4] == ':' && date[7] == ':')
-        date[4] = date[7] = '-';
-    print_field("source's date", date);
-}
-
 /* A changed source is the most common reason why Cycles does not use a file, so it is shown beside the path too. */
 static void print_source(const txm_info *info)
 {
@@ -135,8 +125,14 @@ static void print_source(const txm_info *info)
     printf("  %-14s", "source");
     txm_print_path_in(d->source, 16 + (unsigned)strlen(remark));
     printf("%s\n", remark);
-    if (*d->date)
-        print_date(d->date);
+    if (*d->date) {
+        /* Converts 2026:11:21 05:33:50, as in TIFF, to 2026-11-21 05:33:50. */
+        char date[64];
+        snprintf(date, sizeof date, "%s", d->date);
+        if (strlen(date) > 7 && date[4] == ':' && date[7] == ':')
+            date[4] = date[7] = '-';
+        print_field("source's date", date);
+    }
 }
 
 /* Bytes are shown beside the ratio, which is misleading for the last levels: a tile of a few pixels is smaller than
@@ -364,18 +360,6 @@ static void add_colors(cJSON *o, const char *name, const float *color, unsigned 
         txm_json_append_number(array, (double)color[c], 7);
 }
 
-/* An array and not an object, because a name may occur twice. */
-static void add_metadata(cJSON *o, const txm_tx *tx)
-{
-    const char *name, *value;
-    cJSON *list = txm_json_array(o, "metadata");
-    for (size_t n = 0; txm_tx_metadata_at(tx, n, &name, &value); n++) {
-        cJSON *e = txm_json_append(list);
-        txm_json_text(e, "name", name);
-        txm_json_text(e, "value", value);
-    }
-}
-
 /* A tx file without its image is good: Cycles uses it when it is beside the image. */
 bool txm_info_is_good(const txm_verdict *v)
 {
@@ -435,8 +419,16 @@ cJSON *txm_info_json(const txm_info *info, bool all_metadata)
     }
     if (info->counted)
         txm_tile_census_add(o, info->tx, &info->tiles);
-    if (all_metadata)
-        add_metadata(o, info->tx);
+    if (all_metadata) {
+        /* An array and not an object, because a name may occur twice. */
+        const char *name, *value;
+        cJSON *list = txm_json_array(o, "metadata");
+        for (size_t n = 0; txm_tx_metadata_at(info->tx, n, &name, &value); n++) {
+            cJSON *entry = txm_json_append(list);
+            txm_json_text(entry, "name", name);
+            txm_json_text(entry, "value", value);
+        }
+    }
     return o;
 }
 

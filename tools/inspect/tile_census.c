@@ -24,18 +24,6 @@ typedef struct counting {
     txm_tile_census *out;
 } counting;
 
-/* Whether each pixel equals the previous one: the block is compared with itself, shifted by one pixel. */
-static bool is_constant(const uint8_t *pixels, size_t pixel_bytes, size_t count)
-{
-    return count < 2 || !memcmp(pixels, pixels + pixel_bytes, (count - 1) * pixel_bytes);
-}
-
-static unsigned size_class(uint64_t bytes)
-{
-    unsigned n = bytes ? 63 - (unsigned)__builtin_clzll(bytes) : 0;
-    return n < TXM_TILE_SIZE_CLASSES ? n : TXM_TILE_SIZE_CLASSES - 1;
-}
-
 /* An error in the tile itself is damage; errors of memory or a server are failures of the census. */
 static txm_status look_at_tile(const counting *c, uint32_t level, uint32_t x, uint32_t y, txm_census_tile *entry,
                                txm_error *err)
@@ -58,7 +46,9 @@ static txm_status look_at_tile(const counting *c, uint32_t level, uint32_t x, ui
     if (status != TXM_OK && txm_status_retryable(status))
         return status;
     entry->damaged = status != TXM_OK;
-    entry->constant = !entry->damaged && is_constant(c->pixels, px, (size_t)w * h);
+    /* Whether each pixel equals the previous one: the block is compared with itself, shifted by one pixel. */
+    const size_t pixels = (size_t)w * h;
+    entry->constant = !entry->damaged && (pixels < 2 || !memcmp(c->pixels, c->pixels + px, (pixels - 1) * px));
     if (!entry->damaged && c->visit)
         c->visit(c->user, level, c->pixels, w, h);
     return TXM_OK;
@@ -67,7 +57,8 @@ static txm_status look_at_tile(const counting *c, uint32_t level, uint32_t x, ui
 static void count(txm_tile_census *out, uint32_t level, const txm_census_tile *entry)
 {
     txm_tile_sizes *s = &out->level[level];
-    unsigned n = size_class(entry->bytes);
+    unsigned class = entry->bytes ? 63 - (unsigned)__builtin_clzll(entry->bytes) : 0;
+    unsigned n = class < TXM_TILE_SIZE_CLASSES ? class : TXM_TILE_SIZE_CLASSES - 1;
     s->tiles++;
     s->bytes += entry->bytes;
     s->smallest = s->tiles == 1 || entry->bytes < s->smallest ? entry->bytes : s->smallest;

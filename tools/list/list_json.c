@@ -67,23 +67,6 @@ static void add_file_json(cJSON *files, const txm_scene_image_file *file, const 
     optional_text(tx, "shows", lookup->shows);
 }
 
-/* `stored` is the name in the scene, `name` the config's own name for it, `lookup` the value of -c that leads to the
- * same tx file. */
-static void add_settings(cJSON *o, const txm_scene_image *image)
-{
-    cJSON *space = txm_json_object(o, "colorspace");
-    optional_text(space, "stored", image->colorspace_stored);
-    txm_json_text(space, "name", image->colorspace_name);
-    txm_json_text(space, "lookup", image->colorspace);
-    txm_json_bool(space, "known", image->colorspace_known);
-    txm_json_bool(space, "data", image->data);
-    txm_json_text(o, "alpha", txm_alpha_name(image->alpha));
-    cJSON *tiles = txm_json_array(o, "tiles");
-    for (size_t i = 0; i < image->tile_count; i++) {
-        txm_json_append_number(tiles, image->tiles[i], 4);
-    }
-}
-
 static bool print_image(const txm_list_report *report, const txm_scene_image *image, const txm_found *lookups)
 {
     cJSON *o = record("image", report->scene);
@@ -93,7 +76,19 @@ static bool print_image(const txm_list_report *report, const txm_scene_image *im
     txm_json_text(o, "stored_path", image->stored_path);
     txm_json_text(o, "source", txm_scene_source_name(image->source));
     txm_json_text(o, "state", txm_scene_state_name(image->state));
-    add_settings(o, image);
+    /* `stored` is the name in the scene, `name` the config's own name for it, `lookup` the value of -c that leads to
+     * the same tx file. */
+    cJSON *space = txm_json_object(o, "colorspace");
+    optional_text(space, "stored", image->colorspace_stored);
+    txm_json_text(space, "name", image->colorspace_name);
+    txm_json_text(space, "lookup", image->colorspace);
+    txm_json_bool(space, "known", image->colorspace_known);
+    txm_json_bool(space, "data", image->data);
+    txm_json_text(o, "alpha", txm_alpha_name(image->alpha));
+    cJSON *tiles = txm_json_array(o, "tiles");
+    for (size_t k = 0; k < image->tile_count; k++) {
+        txm_json_append_number(tiles, image->tiles[k], 4);
+    }
     cJSON *files = txm_json_array(o, "files");
     for (size_t i = 0; i < image->file_count; i++) {
         add_file_json(files, &image->files[i], &lookups[i]);

@@ -28,12 +28,6 @@ txm_status txm_list_load_config(const txm_config_args *args, const char *scene_s
 
 /* ---- tx files --------------------------------------------------------------------------------------------------- */
 
-/* Whether a retry, or another user, might get another result. */
-static bool leaves_doubt(txm_status status)
-{
-    return txm_status_retryable(status) || status == TXM_STATUS_DENIED;
-}
-
 /* An image that cannot be examined has no usable tx file; this is a state, and the list goes on. */
 static txm_status look_up_image(const txm_scene_image *image, const char *path, txm_context *context,
                                 const txm_list_how *how, txm_found *out, txm_error *err)
@@ -66,7 +60,7 @@ static txm_status look_up_image(const txm_scene_image *image, const char *path, 
         *out = (txm_found){.state = TXM_TX_STATE_UNUSABLE,
                            .path = named.path,
                            .reason = txm_strdup(why.message),
-                           .failure = leaves_doubt(status) ? status : TXM_OK};
+                           .failure = txm_status_retryable(status) || status == TXM_STATUS_DENIED ? status : TXM_OK};
         named.path = NULL;
         txm_found_clear(&named);
     }

@@ -40,18 +40,6 @@ static void on_empty(void *user, const char *message)
     txm_say(TXM_SAY_WARNING, "%s", message);
 }
 
-/* A run without inputs must not succeed, because a farm's script would not notice. Only `watch` may begin without
- * inputs. */
-static txm_status check_any(const txm_batch_job *job, const txm_operands *operands, txm_error *err)
-{
-    char more[TXM_FORMAT_COUNT];
-    if (txm_inputs_count(job->inputs) || job->may_be_empty)
-        return TXM_OK;
-    return txm_fail(err, TXM_STATUS_USAGE, "%s%s%s: no image to convert; nothing was done", operands->items[0],
-                    operands->count > 1 ? " and " : "",
-                    operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "");
-}
-
 /* Collecting is separate from planning, because guards check the inputs in between, before anything is opened for
  * writing. */
 txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
@@ -82,7 +70,16 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
         return args->add(args->add_user, job->inputs, err);
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = txm_inputs_add(job->inputs, operands->items[i], err);
-    return status == TXM_OK ? check_any(job, operands, err) : status;
+    if (status != TXM_OK)
+        return status;
+    /* A run without inputs must not succeed, because a farm's script would not notice. Only `watch` may begin without
+     * inputs. */
+    char more[TXM_FORMAT_COUNT];
+    if (txm_inputs_count(job->inputs) || job->may_be_empty)
+        return TXM_OK;
+    return txm_fail(err, TXM_STATUS_USAGE, "%s%s%s: no image to convert; nothing was done", operands->items[0],
+                    operands->count > 1 ? " and " : "",
+                    operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "");
 }
 
 /* Settings are checked against the colour config before the first image, so that a misspelt colour space is one

@@ -173,12 +173,6 @@ void txm_make_report_planned(txm_make_report *report, const txm_batch_totals *to
     snprintf(report->list_key, sizeof report->list_key, "%s", totals->list_key);
 }
 
-/* Files that are up to date are counted, and shown only with -v. */
-static bool worth_a_line(const txm_make_report *report, const txm_result *result)
-{
-    return result->outcome != TXM_OUTCOME_UP_TO_DATE || result->otherwise || report->verbose;
-}
-
 /* The finding that --lint reports for each image, as one sentence for all: scenes will use other tx files than
  * these. */
 static void say_guessed(const txm_make_report *report)
@@ -193,24 +187,13 @@ static void say_guessed(const txm_make_report *report)
             n > MOST_GUESSES ? " ..." : "", n == 1 ? "is treated as colour" : "are treated as colour");
 }
 
-static void count_guess(txm_make_report *report, const txm_batch_file *file)
-{
-    const char *slash = strrchr(file->input->path, '/');
-    size_t used = strlen(report->guesses);
-    if (!(file->lint & TXM_LINT_DATA_AS_COLOR) || file->result->outcome == TXM_OUTCOME_SAME)
-        return;
-    if (report->guessed++ < MOST_GUESSES)
-        snprintf(report->guesses + used, sizeof report->guesses - used, "%s%.50s", used ? ", " : "",
-                 slash ? slash + 1 : file->input->path);
-}
-
 /* The lock is only for counting; printing has its own locks. */
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 {
     const txm_result *result = file->result;
     const txm_error *err = file->err;
-    bool shown =
-        err->status == TXM_OK && !report->json && !report->key && !report->quiet && worth_a_line(report, result);
+    bool shown = err->status == TXM_OK && !report->json && !report->key && !report->quiet &&
+                 (result->outcome != TXM_OUTCOME_UP_TO_DATE || result->otherwise || report->verbose);
     pthread_mutex_lock(&report->lock);
     report->lines += shown;
     txm_tally_add(&report->tally, err->status);
@@ -220,7 +203,11 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         report->converted += result->outcome == TXM_OUTCOME_CREATED && result->stages.color > 0;
         if (result->outcome != TXM_OUTCOME_SAME)
             txm_make_add_pixels(&report->pixels, result);
-        count_guess(report, file);
+        const size_t used = strlen(report->guesses);
+        if ((file->lint & TXM_LINT_DATA_AS_COLOR) && result->outcome != TXM_OUTCOME_SAME &&
+            report->guessed++ < MOST_GUESSES)
+            snprintf(report->guesses + used, sizeof report->guesses - used, "%s%.50s", used ? ", " : "",
+                     txm_path_base(file->input->path));
         /* Cycles looks in blender_tx if the file is not in the folder that was asked for. */
         const char *asked = file->input->cache_dir ? file->input->cache_dir : report->cache_dir;
         char *folder = file->result->tx_path ? txm_path_dir(file->result->tx_path) : NULL;
@@ -362,16 +349,6 @@ static void say_summary(const txm_make_report *report, double seconds)
         txm_say(TXM_SAY_INFO, "%zu file%s not started", left, left == 1 ? " was" : "s were");
 }
 
-/* It is printed once per run, and only with -v. */
-static void say_colors(const txm_make_report *report)
-{
-    char text[TXM_MESSAGE_BYTES];
-    if (!report->verbose || report->json || !report->converted || txm_colors_exact())
-        return;
-    txm_colors_differ(report->converted, text, sizeof text);
-    txm_say(TXM_SAY_INFO, "%s", text);
-}
-
 /* An incomplete log would be mistaken for a complete one, so this is a failure; a retry may succeed. */
 static void close_log(txm_make_report *report)
 {
@@ -429,7 +406,12 @@ int txm_make_report_finish(txm_make_report *report)
         (((report->inputs > 1 || silent) && !report->key) || report->tally.failed))
         say_summary(report, seconds);
     say_guessed(report);
-    say_colors(report);
+    /* It is printed once per run, and only with -v. */
+    char text[TXM_MESSAGE_BYTES];
+    if (report->verbose && !report->json && report->converted && !txm_colors_exact()) {
+        txm_colors_differ(report->converted, text, sizeof text);
+        txm_say(TXM_SAY_INFO, "%s", text);
+    }
     close_log(report);
     pthread_mutex_destroy(&report->lock);
     /* Files that were not started because of a stop count, so that the caller sees that the run was incomplete. */

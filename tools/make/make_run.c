@@ -188,20 +188,6 @@ static txm_status convert(make_run *run, txm_error *err)
                                run->report.json || run->report.log ? txm_make_report_emit : NULL, &run->report, err);
 }
 
-/* Users often name the output as for other converters, but Cycles then does not find it. */
-static void hint_output(const char *output, const char *image)
-{
-    size_t bytes;
-    unsigned version;
-    char md5[33];
-    const char *base = txm_path_base(output), *own = txm_path_base(image);
-    if (txm_tx_name_parse(base, &bytes, &version, md5) && bytes == strlen(own) && !memcmp(base, own, bytes))
-        return;
-    txm_say(TXM_SAY_INFO,
-            "-o %s: Cycles does not look for a file of this name; leave out -o to make the one that it looks for",
-            output);
-}
-
 /* Checks before inputs are read; the log is opened as early as possible, so that it contains later errors. */
 static txm_status begin_make(make_run *run, const txm_operands *operands, txm_error *err)
 {
@@ -227,8 +213,19 @@ static txm_status begin_make(make_run *run, const txm_operands *operands, txm_er
         run->report.inputs = txm_inputs_count(run->job.inputs);
     if (status == TXM_OK && run->job.inputs)
         status = check_outputs(a, run->job.inputs, err);
-    if (status == TXM_OK && a->output && txm_inputs_count(run->job.inputs) == 1)
-        hint_output(a->output, txm_inputs_at(run->job.inputs, 0)->path);
+    if (status == TXM_OK && a->output && txm_inputs_count(run->job.inputs) == 1) {
+        /* Users often name the output as for other converters, but Cycles then does not find it. */
+        size_t bytes;
+        unsigned version;
+        char md5[33];
+        const char *base = txm_path_base(a->output), *own = txm_path_base(txm_inputs_at(run->job.inputs, 0)->path);
+        if (!(txm_tx_name_parse(base, &bytes, &version, md5) && bytes == strlen(own) && !memcmp(base, own, bytes))) {
+            txm_say(
+                TXM_SAY_INFO,
+                "-o %s: Cycles does not look for a file of this name; leave out -o to make the one that it looks for",
+                a->output);
+        }
+    }
     return status;
 }
 

@@ -79,13 +79,6 @@ static void add_detail(details *d, const char *format, ...)
         d->used = sizeof d->text - 1;
 }
 
-static void add_cost(details *d, const txm_cost *cost)
-{
-    char memory[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
-    add_detail(d, "; %.3g MP, %s, %s", cost->megapixels, txm_format_bytes(cost->memory_bytes, memory),
-               txm_format_seconds(cost->seconds, time));
-}
-
 /* The least important details come last, because a narrow terminal leaves them out. */
 static details details_of(const txm_batch_file *file, bool costs)
 {
@@ -104,8 +97,11 @@ static details details_of(const txm_batch_file *file, bool costs)
         add_detail(&d, "made with other settings: %s; --force rewrites it", r->reason);
     else
         add_detail(&d, "%s", txm_make_reason(r));
-    if (r->outcome == TXM_OUTCOME_WOULD_CREATE && costs)
-        add_cost(&d, &file->cost);
+    if (r->outcome == TXM_OUTCOME_WOULD_CREATE && costs) {
+        char memory[TXM_FORMAT_BYTES], cpu[TXM_FORMAT_BYTES];
+        add_detail(&d, "; %.3g MP, %s, %s", file->cost.megapixels, txm_format_bytes(file->cost.memory_bytes, memory),
+                   txm_format_seconds(file->cost.seconds, cpu));
+    }
     if (r->outcome == TXM_OUTCOME_WOULD_CREATE && file->decided_by)
         add_detail(&d, "; \"%s\" by %s", r->colorspace, file->decided_by);
     return d;

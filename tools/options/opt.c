@@ -335,14 +335,6 @@ bool txm_opt_given(const txm_operands *operands, const char *name)
     return false;
 }
 
-/* Records the option, because a project's settings apply only to options that were not given. */
-static void remember_option(txm_operands *operands, const txm_option *option)
-{
-    size_t most = sizeof operands->given / sizeof *operands->given;
-    if (operands->given_count < most && !txm_opt_given(operands, option->name))
-        operands->given[operands->given_count++] = option;
-}
-
 /* If a name is missing before a glob, an image becomes the argument. A folder that does not exist yet will be
  * created. */
 static txm_status check_folder(const txm_option *o, const char *path, txm_error *err)
@@ -377,8 +369,12 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
     txm_status status = store(o, text, (char *)c->args + s->group->offset + o->offset, err);
     if (status != TXM_OK)
         txm_error_prefix(err, "--%s %s", o->name, text && *text ? text : "''");
-    else
-        remember_option(c->operands, o);
+    else {
+        /* Records the option, because a project's settings apply only to options that were not given. */
+        size_t most = sizeof c->operands->given / sizeof *c->operands->given;
+        if (c->operands->given_count < most && !txm_opt_given(c->operands, o->name))
+            c->operands->given[c->operands->given_count++] = o;
+    }
     return status;
 }
 

@@ -446,21 +446,15 @@ static bool any_follows_another(const txm_inputs *inputs, const txm_project_cont
     return false;
 }
 
-/* Whether the failure of the run's context comes from the operands' .txmill, and not from the command line or a
- * variable. */
-static bool is_of_project(const txm_error *failure, const txm_context_options *options)
-{
-    return (failure->status == TXM_STATUS_CONFIG && options->ocio_path && !applied.said[TXM_KEY_OCIO]) ||
-           (failure->status == TXM_STATUS_USAGE && options->working_space && !applied.said[TXM_KEY_WORKING_SPACE]);
-}
-
 txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *options, const txm_settings *settings,
                             const txm_rules *rules, txm_project_contexts *contexts, txm_error *err)
 {
     txm_error failure = {0};
     txm_context_options any = *options;
     if (txm_context_make(options, applied.targets.config, &contexts->common, &failure) != TXM_OK) {
-        if (!is_of_project(&failure, options) || !any_follows_another(inputs, contexts))
+        if (!((failure.status == TXM_STATUS_CONFIG && options->ocio_path && !applied.said[TXM_KEY_OCIO]) ||
+              (failure.status == TXM_STATUS_USAGE && options->working_space && !applied.said[TXM_KEY_WORKING_SPACE])) ||
+            !any_follows_another(inputs, contexts))
             return txm_fail_as(err, &failure);
         /* The other projects share its threads, so any config will do. */
         any.ocio_path = any.working_space = NULL;

@@ -155,30 +155,6 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     return TXM_STATUS_USAGE;
 }
 
-/* A cache folder need not exist yet, but every existing part of its path must be a folder. */
-static txm_status check_cache_dir(const char *dir, const txm_project_value *from, txm_error *err)
-{
-    struct stat st;
-    if (!dir || !txm_path_is_absolute(dir))
-        return TXM_OK;
-    char *path = txm_strdup(dir);
-    if (!path)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
-    while (stat(path, &st) != 0 && strcmp(path, "/") != 0) {
-        char *above = txm_path_dir(path);
-        free(path);
-        if (!(path = above))
-            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
-    }
-    bool is_folder = stat(path, &st) != 0 || S_ISDIR(st.st_mode);
-    if (!is_folder) {
-        txm_fail(err, TXM_STATUS_USAGE, "cache-dir %s: %s is a file, not a folder; name a folder", dir, path);
-        txm_error_prefix(err, "%s", from ? from->origin : "command line");
-    }
-    free(path);
-    return is_folder ? TXM_OK : TXM_STATUS_USAGE;
-}
-
 txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rules, const txm_color_config *config,
                               const txm_project_value *const *used, txm_error *err)
 {
@@ -199,5 +175,28 @@ txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rul
             }
         }
     }
-    return status == TXM_OK ? check_cache_dir(settings->cache_dir, used[TXM_KEY_CACHE_DIR], err) : status;
+    if (status != TXM_OK)
+        return status;
+    /* A cache folder need not exist yet, but every existing part of its path must be a folder. */
+    const txm_project_value *from = used[TXM_KEY_CACHE_DIR];
+    struct stat st;
+    if (!settings->cache_dir || !txm_path_is_absolute(settings->cache_dir))
+        return TXM_OK;
+    char *path = txm_strdup(settings->cache_dir);
+    if (!path)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+    while (stat(path, &st) != 0 && strcmp(path, "/") != 0) {
+        char *above = txm_path_dir(path);
+        free(path);
+        if (!(path = above))
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+    }
+    bool is_folder = stat(path, &st) != 0 || S_ISDIR(st.st_mode);
+    if (!is_folder) {
+        txm_fail(err, TXM_STATUS_USAGE, "cache-dir %s: %s is a file, not a folder; name a folder", settings->cache_dir,
+                 path);
+        txm_error_prefix(err, "%s", from ? from->origin : "command line");
+    }
+    free(path);
+    return is_folder ? TXM_OK : TXM_STATUS_USAGE;
 }

@@ -169,12 +169,6 @@ txm_exit txm_tally_exit(const txm_tally *tally)
     return tally->findings ? TXM_EXIT_FINDINGS : TXM_EXIT_OK;
 }
 
-/* Whether stdout is a pipe whose reader has exited. */
-static bool reader_left(void)
-{
-    return txm_reader_is_gone(STDOUT_FILENO);
-}
-
 static atomic_bool missing;
 
 /* Output was lost, although all files may be complete, so the results that the caller reads are incomplete. */
@@ -285,7 +279,7 @@ int txm_finish(const txm_tally *tally)
     bool lost = txm_lines_flush() || ferror(stdout);
     /* A reader that exited early, like head(1), misses nothing. The failed write may have been an earlier one, whose
      * errno is lost. */
-    if (lost && !reader_left()) {
+    if (lost && !txm_reader_is_gone(STDOUT_FILENO)) {
         txm_say(TXM_SAY_ERROR, "standard output: writing failed%s%s; results are missing", errno ? ": " : "",
                 errno ? strerror(errno) : "");
         t.retryable = true;

@@ -167,15 +167,6 @@ static void print_ptex_head(const char *path, const txm_ptex *p, const face_cens
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static void add_neighbours(cJSON *object, const txm_ptex *p, const txm_ptex_face *f)
-{
-    cJSON *faces = txm_json_array(object, "neighbours"), *edges = txm_json_array(object, "edges");
-    for (unsigned e = 0; e < (txm_ptex_info_of(p)->mesh == TXM_PTEX_QUADS ? 4u : 3u); e++) {
-        txm_json_append_number(faces, f->neighbours[e], 10);
-        txm_json_append_number(edges, txm_ptex_edge(f, e), 1);
-    }
-}
-
 /* Leaves out long values, since a mesh in the metadata may be larger than everything else. */
 static txm_status add_metas(cJSON *o, const txm_ptex *p, txm_error *err)
 {
@@ -256,7 +247,11 @@ static txm_status print_ptex_json(const char *path, const txm_ptex *p, const fac
             txm_json_bool(e, "constant", f->flags & TXM_PTEX_CONSTANT);
             txm_json_bool(e, "edited", f->flags & TXM_PTEX_EDITED);
             txm_json_bool(e, "subface", f->flags & TXM_PTEX_SUBFACE);
-            add_neighbours(e, p, f);
+            cJSON *faces = txm_json_array(e, "neighbours"), *edges = txm_json_array(e, "edges");
+            for (unsigned edge = 0; edge < (txm_ptex_info_of(p)->mesh == TXM_PTEX_QUADS ? 4u : 3u); edge++) {
+                txm_json_append_number(faces, f->neighbours[edge], 10);
+                txm_json_append_number(edges, txm_ptex_edge(f, edge), 1);
+            }
         }
     }
     if (status == TXM_OK)

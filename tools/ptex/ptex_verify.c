@@ -89,23 +89,6 @@ txm_status txm_ptex_check_file(const char *path, const volatile int *cancel, txm
 
 /* ---- the verdict ------------------------------------------------------------------------------------------------- */
 
-static void print_verdict_text(const char *path, const txm_ptex_check *c, bool quiet)
-{
-    bool good = c->damage.status == TXM_OK;
-    char count[TXM_FORMAT_COUNT];
-    if (quiet && good)
-        return;
-    txm_print_line(path, good ? TXM_GOOD : TXM_BAD, good ? "good" : "damaged", NULL);
-    if (!good) {
-        printf("  ");
-        txm_print_safe(c->damage.message);
-        putchar('\n');
-    }
-    if (c->one_sided && !quiet)
-        printf("  note: %s whose neighbour has another face there, first edge %u of face %u\n",
-               txm_format_count(c->one_sided, "edge", count), c->first_edge, c->first_face);
-}
-
 txm_status txm_ptex_verify(const char *path, bool json, bool quiet, const volatile int *cancel, bool *good,
                            txm_error *err)
 {
@@ -123,7 +106,18 @@ txm_status txm_ptex_verify(const char *path, bool json, bool quiet, const volati
         txm_json_uint(o, "metadata", check.metas);
         txm_json_uint(o, "one_sided_edges", check.one_sided);
         txm_json_emit(o);
-    } else
-        print_verdict_text(path, &check, quiet);
+    } else if (!quiet || check.damage.status != TXM_OK) {
+        const bool sound = check.damage.status == TXM_OK;
+        char count[TXM_FORMAT_COUNT];
+        txm_print_line(path, sound ? TXM_GOOD : TXM_BAD, sound ? "good" : "damaged", NULL);
+        if (!sound) {
+            printf("  ");
+            txm_print_safe(check.damage.message);
+            putchar('\n');
+        }
+        if (check.one_sided && !quiet)
+            printf("  note: %s whose neighbour has another face there, first edge %u of face %u\n",
+                   txm_format_count(check.one_sided, "edge", count), check.first_edge, check.first_face);
+    }
     return TXM_OK;
 }

@@ -118,46 +118,11 @@ const char *txm_report_verdict_name(txm_report_verdict verdict)
     return names[verdict];
 }
 
-/* Missing shards can be counted only if all complete runs had the same number of shards; otherwise the logs are from
- * different jobs. Numbers come from a file, so the loop has a limit. */
-static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *err)
-{
-    enum { MOST_SHARDS = 100000 };
-    txm_names keys = {0};
-    bool alike = true, exhausted = false;
-    for (size_t i = 0; i < r->run_count; i++) {
-        const txm_report_run *run = &r->runs[i];
-        s->seconds += run->seconds;
-        s->incomplete += !run->complete;
-        if (!run->complete)
-            continue;
-        alike &= !s->shards || s->shards == run->shards;
-        s->shards = run->shards;
-        exhausted |= run->list_key && !txm_names_put(&keys, run->list_key);
-    }
-    s->lists = keys.count;
-    if (!alike || s->shards > MOST_SHARDS)
-        s->shards = 0;
-    const txm_report_run *last = r->run_count ? &r->runs[r->run_count - 1] : NULL;
-    s->unfinished = !s->shards && last && (!last->complete || last->not_started);
-    for (uint32_t i = 1; i <= s->shards; i++)
-        s->shards_missing += !is_done(r, i, s->shards);
-    count_broken(r, s);
-    txm_names_free(&keys);
-    return exhausted ? txm_no_memory(err, NULL) : TXM_OK;
-}
-
-/* Failures are dropped before anything is counted. */
 /* ---- reasons ---------------------------------------------------------------------------------------------------- */
 
 const char *txm_report_reason_kind(const txm_report_reason *reason)
 {
     return reason->retryable ? "temporary" : "permanent";
-}
-
-static const char *reason_of(const txm_report_file *f)
-{
-    return f->message ? f->message : f->status ? f->status : "unknown";
 }
 
 /* Permanent failures first, because somebody has to act; equal ones in the order of the logs. */
@@ -178,7 +143,10 @@ static txm_status group_failures(txm_report *r, txm_names *known, txm_error *err
         txm_bytes key = {0};
         if (f->state != TXM_MADE_FAILED)
             continue;
-        const char *text = reason_of(f), *status = f->status ? f->status : "";
+        const char *text = f->message  ? f->message
+                           : f->status ? f->status
+                                       : "unknown",
+                   *status = f->status ? f->status : "";
         bool ok = txm_bytes_printf(&key, "%d %s %s", f->retryable, status, text);
         txm_name *entry = ok ? txm_names_entry(known, key.data) : NULL;
         txm_bytes_free(&key);
@@ -211,5 +179,31 @@ txm_status txm_report_sum(txm_report *report, txm_report_sums *sums, txm_error *
     txm_names_free(&done);
     for (size_t i = 0; status == TXM_OK && i < report->file_count; i++)
         add_report_file(sums, &report->files[i]);
-    return status == TXM_OK ? sum_runs(report, sums, err) : status;
+    if (status != TXM_OK)
+        return status;
+    /* Missing shards can be counted only if all complete runs had the same number of shards; otherwise the logs are
+     * from different jobs. Numbers come from a file, so the loop has a limit. */
+    enum { MOST_SHARDS = 100000 };
+    txm_names keys = {0};
+    bool alike = true, exhausted = false;
+    for (size_t i = 0; i < report->run_count; i++) {
+        const txm_report_run *run = &report->runs[i];
+        sums->seconds += run->seconds;
+        sums->incomplete += !run->complete;
+        if (!run->complete)
+            continue;
+        alike &= !sums->shards || sums->shards == run->shards;
+        sums->shards = run->shards;
+        exhausted |= run->list_key && !txm_names_put(&keys, run->list_key);
+    }
+    sums->lists = keys.count;
+    if (!alike || sums->shards > MOST_SHARDS)
+        sums->shards = 0;
+    const txm_report_run *last = report->run_count ? &report->runs[report->run_count - 1] : NULL;
+    sums->unfinished = !sums->shards && last && (!last->complete || last->not_started);
+    for (uint32_t i = 1; i <= sums->shards; i++)
+        sums->shards_missing += !is_done(report, i, sums->shards);
+    count_broken(report, sums);
+    txm_names_free(&keys);
+    return exhausted ? txm_no_memory(err, NULL) : TXM_OK;
 }
