@@ -94,15 +94,8 @@ class Info:
     data: Json = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The result of `verify` for one tx file."""
-
-    file: str
-    good: bool
-    findings: List[Json]
-    error: Optional[ErrorInfo]
-    data: Json = field(repr=False)
+class _Shown:
+    data: Json
 
     @property
     def shows(self) -> Optional[str]:
@@ -111,7 +104,18 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Resolved:
+class Verdict(_Shown):
+    """The result of `verify` for one tx file."""
+
+    file: str
+    good: bool
+    findings: List[Json]
+    error: Optional[ErrorInfo]
+    data: Json = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Resolved(_Shown):
     """The tx file that Cycles would load for one image. `state` is one of STATES, or "failed"."""
 
     image: str
@@ -121,14 +125,9 @@ class Resolved:
     error: Optional[ErrorInfo]
     data: Json = field(repr=False)
 
-    @property
-    def shows(self) -> Optional[str]:
-        """What Cycles does, as "uses it" or "renders magenta where tile 3,2 of level 0 is damaged". None: not known."""
-        return text_of(self.data, "shows")
-
 
 @dataclass(frozen=True)
-class Checked:
+class Checked(_Shown):
     """The result of `check` for one texture. `id` is a word of Check, or the id of a lint finding. `message` is None if `id` needs no explanation."""
 
     image: str
@@ -138,11 +137,6 @@ class Checked:
     tx: Optional[str]
     message: Optional[str]
     data: Json = field(repr=False)
-
-    @property
-    def shows(self) -> Optional[str]:
-        """What Cycles does, as "uses it" or "renders magenta where tile 3,2 of level 0 is damaged". None: not known."""
-        return text_of(self.data, "shows")
 
 
 @dataclass(frozen=True)
@@ -249,49 +243,31 @@ def _made_of(o: Json) -> Made:
     return Made(image, state, tx, error, o)
 
 
-def _flag(options: List[str], name: str, on: bool) -> None:
-    if on:
-        options.append(name)
+# Parameters of a function that are not options of its command, and options that have another name than their parameter.
+_OWN = {"recursive", "extra", "progress", "cancel", "program", "keep_for"}
+_NAMES = {"threads": "jobs", "rules": "rule", "limits": "limit", "roles": "role", "archive": "zip"}
 
 
-def _value(options: List[str], name: str, value: Any) -> None:
-    if value is not None:
-        options.append(f"{name}={value}")
-
-
-def _values(options: List[str], name: str, values: Sequence[Any]) -> None:
-    for value in values:
-        _value(options, name, value)
-
-
-def _rule_options(options: List[str], preset: Optional[str], rules: Sequence[str], limits: Sequence[str]) -> None:
-    """`limits` has texts such as "2k" and "background/* 2k"."""
-    _value(options, "--preset", preset)
-    _values(options, "--rule", rules)
-    _values(options, "--limit", limits)
-
-
-def _color_options(
-    options: List[str],
-    colorspace: Optional[str],
-    alpha_type: Optional[str],
-    cache_dir: Optional[StrPath],
-    ocio: Optional[StrPath],
-    working_space: Optional[str],
-    blender: Optional[str],
-) -> None:
-    _value(options, "--colorspace", colorspace)
-    _value(options, "--alpha-type", alpha_type)
-    _value(options, "--cache-dir", cache_dir)
-    _value(options, "--ocio", ocio)
-    _value(options, "--working-space", working_space)
-    _value(options, "--blender", blender)
-
-
-def _scene_options(options: List[str], path_map: Sequence[str], every_variant: bool) -> None:
-    """For scenes: `path_map` has texts such as "P:\\ /mnt/p"; `every_variant` is for USD."""
-    _values(options, "--path-map", path_map)
-    _flag(options, "--every-variant", every_variant)
+def _run(command: str, given: Json, paths: str, *, words: Sequence[str] = (),
+         on_error_line: Optional[Callable[[str], None]] = None) -> Run:
+    """A run of a command with the arguments of the function that calls this, its `locals()`, of which `paths` has the paths.
+    True is a flag, None and False are left out, and a sequence gives an option for each of its items."""
+    options = [*words, "--json"]
+    for name, value in given.items():
+        option = "--" + _NAMES.get(name, name).replace("_", "-")
+        if name in _OWN or name == paths or value is None or value is False:
+            continue
+        if value is True:
+            options.append(option)
+        elif hasattr(value, "__iter__") and not isinstance(value, str):
+            options += [f"{option}={item}" for item in value]
+        else:
+            options.append(f"{option}={value}")
+    if not given.get("recursive", True):
+        options.append(_NO_SUBFOLDERS)
+    options += given.get("extra", ())
+    return Run(command, options, path_arguments(given[paths]) if paths else [], program=given["program"], cancel=given["cancel"],
+               on_error_line=on_error_line)
 
 
 def iter_make(
@@ -324,28 +300,15 @@ def iter_make(
 
     Closing the iterator early stops the program.
     """
-    options = ["--json"]
-    _flag(options, _NO_SUBFOLDERS, not recursive)
-    _flag(options, "--force", force)
-    _flag(options, "--dry-run", dry_run)
-    _flag(options, "--strict", strict)
-    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, every_variant)
-    _rule_options(options, preset, rules, limits)
-    _value(options, "--jobs", threads)
-    _value(options, "--max-memory", max_memory)
-    _value(options, "--shard", shard)
-    options += extra
+    given = dict(locals())
 
     def on_error_line(line: str) -> None:
         found = _PROGRESS.match(line)
         if found and progress is not None:
             progress(Progress(int(found[1]), int(found[2]), int(found[3]), float(found[4]), float(found[5])))
 
-    if progress is not None:
-        options.append("--progress")
-    run = Run("make", options, path_arguments(paths), program=program, cancel=cancel,
-              on_error_line=on_error_line if progress is not None else None)
+    run = _run("make", given, "paths", words=["--progress"] if progress is not None else [],
+               on_error_line=on_error_line if progress is not None else None)
     summary: Optional[Json] = None
     for o in run:
         if o.get("type") == "summary":
@@ -396,16 +359,9 @@ def make(
     `Cancel` that stops the run. Inputs that fail are in the result (`failed`); `TxmillError` is raised only if the run
     fails as a whole.
     """
+    items = iter_make(**locals())
     files: List[Made] = []
     summary: Json = {}
-    items = iter_make(
-        paths,
-        recursive=recursive, colorspace=colorspace, alpha_type=alpha_type, cache_dir=cache_dir,
-        ocio=ocio, working_space=working_space, blender=blender, path_map=path_map,
-        every_variant=every_variant, preset=preset, rules=rules, limits=limits, force=force,
-        dry_run=dry_run, strict=strict, threads=threads, max_memory=max_memory, shard=shard,
-        extra=extra, progress=progress, cancel=cancel, program=program,
-    )
     for item in items:
         if isinstance(item, Made):
             files.append(item)
@@ -416,7 +372,7 @@ def make(
 
 def info(paths: Paths, *, program: Optional[StrPath] = None, cancel: Optional[Cancel] = None) -> List[Info]:
     """Shows what is inside tx files, in the order given."""
-    run = Run("info", ["--json"], path_arguments(paths), program=program, cancel=cancel)
+    run = _run("info", locals(), "paths")
     found = [Info(text_of(o, "file") or "", _error_of(o), o) for o in run if "file" in o]
     run.expect(0, 3, 4, 5)
     return found
@@ -433,12 +389,7 @@ def verify(
     cancel: Optional[Cancel] = None,
 ) -> List[Verdict]:
     """Checks tx files; `deep` converts their sources again and compares."""
-    options = ["--json"]
-    _flag(options, "--deep", deep)
-    _value(options, "--ocio", ocio)
-    _value(options, "--blender", blender)
-    _value(options, "--jobs", threads)
-    run = Run("verify", options, path_arguments(paths), program=program, cancel=cancel)
+    run = _run("verify", locals(), "paths")
     verdicts = [
         Verdict(text_of(o, "file") or "", bool(o.get("good", False)), list(o.get("findings", [])), _error_of(o), o)
         for o in run
@@ -477,12 +428,7 @@ def resolve(
 ) -> List[Resolved]:
     """Finds the tx file that Cycles would load for each image with these settings, and says why if there is none. `adopt`
     renames the tx files of renamed images, if they have the same pixels."""
-    options = ["--json"]
-    _flag(options, "--adopt", adopt)
-    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, every_variant)
-    _values(options, "--limit", limits)
-    return _resolved(Run("resolve", options, path_arguments(images), program=program, cancel=cancel))
+    return _resolved(_run("resolve", locals(), "images"))
 
 
 def refresh(
@@ -502,11 +448,7 @@ def refresh(
 ) -> List[Resolved]:
     """Gives tx files the times of their images again, where the images have the content of which the files were made.
     `data["refreshed"]` says of which."""
-    options = ["--json"]
-    _flag(options, "--deep", deep)
-    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, every_variant)
-    return _resolved(Run("refresh", options, path_arguments(paths), program=program, cancel=cancel))
+    return _resolved(_run("refresh", locals(), "paths"))
 
 
 def check(
@@ -536,18 +478,9 @@ def check(
 
     If a texture is not ready, no exception is raised: `ready` is False, and the texture has the reason.
     """
-    options = ["--json"]
-    _flag(options, _NO_SUBFOLDERS, not recursive)
-    _flag(options, "--deep", deep)
-    _flag(options, "--lint", lint)
-    _values(options, "--ignore", ignore)
-    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, every_variant)
-    _rule_options(options, preset, rules, limits)
-    _value(options, "--jobs", threads)
+    run = _run("check", locals(), "paths")
     textures: List[Checked] = []
     summary: Json = {}
-    run = Run("check", options, path_arguments(paths), program=program, cancel=cancel)
     for o in run:
         if o.get("type") == "summary":
             summary = o
@@ -564,7 +497,7 @@ def settings(
     paths: Paths = os.curdir, *, program: Optional[StrPath] = None, cancel: Optional[Cancel] = None
 ) -> List[Setting]:
     """The settings that apply to each path, and where each was set."""
-    run = Run("settings", ["--json"], path_arguments(paths), program=program, cancel=cancel)
+    run = _run("settings", locals(), "paths")
     found = [
         Setting(text_of(o, "path") or "", str(o["setting"]), text_of(o, "value"), text_of(o, "origin") or "")
         for o in run
@@ -600,20 +533,11 @@ def gc(
     Nothing is removed without `delete=True`. With `keep_for`, a list of scenes and image folders, files that none of them
     uses count as unneeded too. `older_than` is an age such as "30d", `max_size` a size such as "200G".
     """
-    options = ["--json"]
-    _flag(options, "--delete", delete)
-    _flag(options, "--missing-folders", missing_folders)
-    _value(options, "--store", store)
-    _value(options, "--older-than", older_than)
-    _value(options, "--max-size", max_size)
-    _color_options(options, None, None, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, every_variant)
-    _rule_options(options, preset, rules, limits)
+    given = dict(locals())
     files: List[Removed] = []
     summary: Json = {}
     with list_file(keep_for) as kept:
-        _values(options, "--keep-for", kept)
-        run = Run("gc", options, path_arguments(folders), program=program, cancel=cancel)
+        run = _run("gc", given, "folders", words=[f"--keep-for={name}" for name in kept])
         for o in run:
             if o.get("type") == "summary":
                 summary = o
@@ -635,9 +559,7 @@ def doctor(
     cancel: Optional[Cancel] = None,
 ) -> List[Fact]:
     """Information for bug reports: versions, libraries, devices, the OpenColorIO config, limits."""
-    options = ["--json"]
-    _color_options(options, None, None, None, ocio, working_space, blender)
-    run = Run("doctor", options, [], program=program, cancel=cancel)
+    run = _run("doctor", locals(), "")
     found = [
         Fact(str(o.get("part", "")), str(o["name"]), text_of(o, "value") or "", str(o.get("health", "")))
         for o in run
@@ -682,14 +604,7 @@ def stream_budget(
     `size` is that of the picture, such as "1920x1080"; `tile` the edge of a render tile, 0 for none; `bounces` the number of
     bounces of a path. The tx files must exist.
     """
-    options = ["--json"]
-    _value(options, "--size", size)
-    _value(options, "--tile", tile)
-    _value(options, "--bounces", bounces)
-    _value(options, "--jobs", threads)
-    _color_options(options, None, None, cache_dir, ocio, working_space, blender)
-    _values(options, "--path-map", path_map)
-    run = Run("stream", ["budget", *options], path_arguments(scene), program=program, cancel=cancel)
+    run = _run("stream", locals(), "scene", words=["budget"])
     found = list(run)
     run.expect(0)
     if not found:
@@ -711,11 +626,7 @@ def list_scene(
     cancel: Optional[Cancel] = None,
 ) -> Scene:
     """The images of a .blend file, their settings, and the state of their tx files."""
-    options = ["--json"]
-    _flag(options, "--lint", lint)
-    _color_options(options, None, None, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, every_variant)
-    run = Run("list", options, path_arguments(scene), program=program, cancel=cancel)
+    run = _run("list", locals(), "scene")
     kinds: dict[str, List[Json]] = {"scene": [], "image": [], "library": [], "finding": []}
     for o in run:
         kinds.get(str(o.get("type")), []).append(o)
@@ -749,16 +660,7 @@ def files(
 ) -> List[Needed]:
     """Every file that the textures of scenes need, with size, time and key in `data`, as files.schema.json describes it.
     `manifest` writes the list for `restore`, `archive` a zip archive of all files; paths are then relative."""
-    options = ["--json"]
-    _value(options, "--root", root)
-    _value(options, "--frames", frames)
-    _values(options, "--role", roles)
-    _value(options, "--manifest", manifest)
-    _value(options, "--zip", archive)
-    _flag(options, "--sha256", sha256)
-    _color_options(options, None, None, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, every_variant)
-    run = Run("files", options, path_arguments(scenes), program=program, cancel=cancel)
+    run = _run("files", locals(), "scenes")
     found, failed = [], []
     for o in run:
         if o.get("type") == "file":
@@ -780,10 +682,7 @@ def restore(
     cancel: Optional[Cancel] = None,
 ) -> List[Restored]:
     """Checks the copies of the files of a manifest, in its folder or in `root`, and makes their tx files fresh."""
-    options = ["--json"]
-    _value(options, "--root", root)
-    _flag(options, "--dry-run", dry_run)
-    run = Run("restore", options, path_arguments(manifest), program=program, cancel=cancel)
+    run = _run("restore", locals(), "manifest")
     found = [Restored(text_of(o, "path") or "", str(o["state"]), text_of(o, "reason"), _error_of(o), o) for o in run if "state" in o]
     run.expect(*((0, 3, 4, 5) if found else (0,)))
     return found
