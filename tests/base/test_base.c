@@ -46,7 +46,7 @@ TEST(first_error_is_kept)
 TEST(long_messages_are_cut)
 {
     txm_error err = {0};
-    char *text = malloc(5000);
+    FREED char *text = malloc(5000);
     memset(text, 'x', 4999);
     text[4999] = 0;
     txm_fail_errno(&err, EIO, "%s", text);
@@ -57,7 +57,6 @@ TEST(long_messages_are_cut)
     txm_error_prefix(&err, "%s", text);
     ck_assert_uint_eq(strlen(err.message), TXM_MESSAGE_BYTES - 1);
     ck_assert_ptr_nonnull(strstr(err.message, "xxx: Input/output error"));
-    free(text);
 }
 
 /* Values may look like the text between the parts. */
@@ -101,7 +100,7 @@ TEST(messages_have_parts)
 /* Whatever is cut, the parts lie in the message. */
 TEST(parts_of_long_messages_stay_inside)
 {
-    char *text = malloc(70000);
+    FREED char *text = malloc(70000);
     for (size_t n = 0; n < 70000; n += n < 4200 ? 13 : 9973) {
         txm_error err = {0}, other = {0}, last = {0};
         memset(text, 'p', n);
@@ -125,7 +124,6 @@ TEST(parts_of_long_messages_stay_inside)
     txm_fail_again(&err, TXM_STATUS_IO, &(txm_failure){"short", 60000, 60000});
     ck_assert_str_eq(txm_error_detail(&err), "short");
     ck_assert_str_eq(txm_error_advice(&err), "");
-    free(text);
 }
 
 TEST(every_status_has_words)
@@ -143,9 +141,8 @@ TEST(overflow_is_no_allocation)
     ck_assert_uint_eq(txm_mul(SIZE_MAX, 2), SIZE_MAX);
     ck_assert_ptr_null(txm_calloc(SIZE_MAX, 16));
     ck_assert_ptr_null(txm_alloc_pixels(SIZE_MAX / 2, 3));
-    void *p = txm_alloc_pixels(3, 5);
+    FREED void *p = txm_alloc_pixels(3, 5);
     ck_assert_uint_eq((uintptr_t)p % 64, 0);
-    free(p);
 }
 
 TEST(level_sizes)
@@ -173,9 +170,8 @@ static const struct {
 
 TESTS(paths_normalise, sizeof normal_cases / sizeof *normal_cases)
 {
-    char *n = txm_path_normal(normal_cases[_i].in);
+    FREED char *n = txm_path_normal(normal_cases[_i].in);
     ck_assert_str_eq(n, normal_cases[_i].out);
-    free(n);
 }
 
 static const struct {
@@ -190,9 +186,8 @@ static const struct {
 
 TESTS(paths_relate, sizeof relative_cases / sizeof *relative_cases)
 {
-    char *n = txm_path_relative(relative_cases[_i].path, relative_cases[_i].base);
+    FREED char *n = txm_path_relative(relative_cases[_i].path, relative_cases[_i].base);
     ck_assert_str_eq(n, relative_cases[_i].out);
-    free(n);
 }
 
 TEST(path_parts)

@@ -78,9 +78,9 @@ TEST(settings_of_any_size)
 TEST(unopened_is_usage)
 {
     txm_error err;
-    txm_context *context = NULL;
-    txm_inputs *inputs = NULL;
-    txm_batch *batch = NULL;
+    SCOPED(txm_context_free) txm_context *context = NULL;
+    SCOPED(txm_inputs_free) txm_inputs *inputs = NULL;
+    SCOPED(txm_batch_free) txm_batch *batch = NULL;
     txm_result result;
     txm_resolution resolution;
     txm_findings findings = {0};
@@ -107,9 +107,6 @@ TEST(unopened_is_usage)
     ck_assert_int_eq(txm_judge(context, "x.tx", &no_verify, &verdict, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_resolve_image(context, "x.png", NULL, &no_resolve, &resolution, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_resolve_image(context, "x.png", &no_settings, NULL, &resolution, &err), TXM_STATUS_USAGE);
-    txm_batch_free(&batch);
-    txm_inputs_free(&inputs);
-    txm_context_free(&context);
 }
 
 TEST(unopened_is_usage_everywhere)
@@ -160,10 +157,9 @@ TEST(older_cache_options)
 {
     unsigned char room[sizeof(txm_cache_options)];
     txm_cache_options *older = (void *)room;
-    txm_cache *cache = NULL;
+    SCOPED(txm_cache_free) txm_cache *cache = NULL;
     txm_error err;
     memset(room, 0xAA, sizeof room);
     txm_cache_options_init_sized(older, offsetof(txm_cache_options, max_open));
     ck_assert_msg(txm_cache_new(older, &cache, &err) == TXM_OK, "%s", err.message);
-    txm_cache_free(&cache);
 }

@@ -275,10 +275,9 @@ TEST(pages_hold_files)
     ck_assert_ptr_null(txm_pages_aligned(SIZE_MAX - 5, 64));
     ck_assert(txm_pages_have_room(page));
     ck_assert(!txm_pages_have_room(SIZE_MAX / 2));
-    void *memory = malloc(100);
+    FREED void *memory = malloc(100);
     ck_assert_uint_ge(txm_usable_bytes(memory), 100);
     ck_assert_uint_eq(txm_usable_bytes(NULL), 0);
-    free(memory);
 }
 
 typedef struct seen {

@@ -34,11 +34,9 @@ TEST(names_in_commands_are_quoted)
         {"\xC3\xA9", "\"\xC3\xA9\"", "\"\xC3\xA9\""},
         {"a\n\xFF'\\\xC2\x85", "$'a\\012\\377\\'\\\\\\302\\205'", "$'a\\012\\377\\'\\\\\\302\\205'"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        char *word = txm_shell_word(words[i][0]), *path = txm_shell_path(words[i][0]);
+        FREED char *word = txm_shell_word(words[i][0]), *path = txm_shell_path(words[i][0]);
         ck_assert_str_eq(word, words[i][1]);
         ck_assert_str_eq(path, words[i][2]);
-        free(word);
-        free(path);
     }
 }
 
@@ -122,12 +120,10 @@ TEST(there_may_be_more_files_than_maps)
 
 static bool is_found(const char *file)
 {
-    char *looked_in = NULL, *path = txm_plugin_path(file, &looked_in);
+    FREED char *looked_in = NULL, *path = txm_plugin_path(file, &looked_in);
     const bool found = path;
     ck_assert(found == !looked_in);
     ck_assert(found || strstr(looked_in, "belongs to another user") || strstr(looked_in, "is neither in"));
-    free(path);
-    free(looked_in);
     return found;
 }
 
@@ -143,7 +139,7 @@ TEST(modules_of_others_are_passed_over)
     ck_assert(txm_program_path(program));
     *strrchr(program, '/') = 0;
     snprintf(folder, sizeof folder, "%s/../lib", program);
-    char *made = txm_path_join(folder, "txmill"), *file = txm_path_join(made, "of-others.so");
+    FREED char *made = txm_path_join(folder, "txmill"), *file = txm_path_join(made, "of-others.so");
     ck_assert_int_eq(txm_folders_make(made, NULL), TXM_OK);
     FILE *f = fopen(file, "w");
     ck_assert_ptr_nonnull(f);
@@ -175,8 +171,6 @@ TEST(modules_of_others_are_passed_over)
     unlink(file);
     rmdir(made);
     rmdir(folder);
-    free(file);
-    free(made);
 }
 
 /* Keys are those of xxhsum -H2. A key from a file may be anything. */

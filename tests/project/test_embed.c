@@ -339,13 +339,12 @@ TEST(test_cancel)
     txm_settings_init(&settings);
     txm_result result;
     txm_error err;
-    txm_context *own = NULL;
+    SCOPED(txm_context_free) txm_context *own = NULL;
     const txm_convert_options force = {.struct_size = sizeof(txm_convert_options), .force = true};
     ck_assert(!txm_context_new(&options, &own, &err));
     txm_cancel_request(&stop);
     ck_assert_int_eq(txm_convert(own, image, &settings, &force, &result, &err), TXM_STATUS_CANCELLED);
     ck_assert(is_zero(&result, sizeof result));
-    txm_context_free(&own);
 }
 
 typedef struct surroundings {

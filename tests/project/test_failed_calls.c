@@ -79,7 +79,7 @@ TEST(objects_are_null)
 
 TEST(results_are_zero)
 {
-    txm_context *context = NULL;
+    SCOPED(txm_context_free) txm_context *context = NULL;
     txm_result converted;
     txm_resolution resolution;
     txm_found found;
@@ -99,12 +99,11 @@ TEST(results_are_zero)
     LEAVES_ZERO(borders, txm_borders_add(context, nowhere, &borders, err));
     LEAVES_ZERO(borders, txm_borders_strip(context, nowhere, &borders, err));
     LEAVES_ZERO(borders, txm_borders_check(context, nowhere, &borders, err));
-    txm_context_free(&context);
 }
 
 TEST(color_spaces_are_null)
 {
-    txm_color_config *config = NULL;
+    SCOPED(txm_color_free) txm_color_config *config = NULL;
     const txm_color_space *space;
     const char *name;
     txm_color_entry entry;
@@ -112,7 +111,6 @@ TEST(color_spaces_are_null)
     LEAVES_ZERO(space, txm_color_find(config, "no such space", &space, err));
     LEAVES_ZERO(entry, txm_color_entry_at(config, txm_color_count(config), &entry, err));
     LEAVES_ZERO(name, txm_image_defaults(config, nowhere, &name, NULL, err));
-    txm_color_free(&config);
 }
 
 /* An allocator that has memory for the cache and its tables, until it is made to fail. */
@@ -132,7 +130,7 @@ static void release(void *user, void *memory, size_t bytes)
 TEST(caches_hand_out_nothing)
 {
     bool has_memory = true;
-    txm_cache *cache = NULL;
+    SCOPED(txm_cache_free) txm_cache *cache = NULL;
     txm_cache_thread *thread;
     txm_view_texture shape;
     txm_cache_texture_stats stats;
@@ -150,7 +148,6 @@ TEST(caches_hand_out_nothing)
     has_memory = false;
     LEAVES_ZERO(thread, txm_cache_thread_new(cache, &thread, err));
     has_memory = true;
-    txm_cache_free(&cache);
 }
 
 /* A NULL path is reported as the caller's mistake, and not as the system's "(null): Bad address". */
@@ -166,12 +163,12 @@ TEST(paths_are_not_null)
 {
     txm_tx *tx;
     txm_scene *blend;
-    txm_context *context = NULL;
-    txm_inputs *inputs = NULL;
+    SCOPED(txm_context_free) txm_context *context = NULL;
+    SCOPED(txm_inputs_free) txm_inputs *inputs = NULL;
     txm_result result;
     txm_resolution resolution;
     txm_verdict verdict;
-    txm_findings findings = {0};
+    SCOPED(txm_findings_clear) txm_findings findings = {0};
     txm_borders_result borders;
     txm_inputs_options options;
     txm_inputs_options_init(&options);
@@ -186,7 +183,4 @@ TEST(paths_are_not_null)
     SAYS_NULL(txm_borders_check(context, NULL, &borders, err));
     SAYS_NULL(txm_image_defaults(txm_context_color(context), NULL, NULL, NULL, err));
     SAYS_NULL(txm_inputs_add(inputs, NULL, err));
-    txm_findings_clear(&findings);
-    txm_inputs_free(&inputs);
-    txm_context_free(&context);
 }

@@ -94,7 +94,7 @@ static char *make_one(int i)
     const char *data = getenv("TXM_TESTDATA");
     char source[600];
     size_t bytes;
-    txm_context *context = NULL;
+    SCOPED(txm_context_free) txm_context *context = NULL;
     txm_error err = {0};
     const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 1};
     snprintf(source, sizeof source, "%s/golden/%s", data ? data : "testdata", images[i].source);
@@ -120,34 +120,29 @@ static char *make_one(int i)
     txm_findings_clear(&findings);
     char *path = txm_strdup(result.tx_path);
     txm_result_clear(&result);
-    txm_context_free(&context);
     return path;
 }
 
 TESTS(test_files_and_names, LOCALES *IMAGES)
 {
     size_t bytes, other_bytes;
-    char *plain = make_one(_i % IMAGES);
-    uint8_t *a = load_file(plain, &bytes);
+    FREED char *plain = make_one(_i % IMAGES);
+    FREED uint8_t *a = load_file(plain, &bytes);
     if (enter(_i / IMAGES)) {
-        char *other = make_one(_i % IMAGES);
+        FREED char *other = make_one(_i % IMAGES);
         ck_assert_str_eq(plain, other);
-        uint8_t *b = load_file(other, &other_bytes);
+        FREED uint8_t *b = load_file(other, &other_bytes);
         ck_assert_uint_eq(bytes, other_bytes);
         ck_assert_mem_eq(a, b, bytes);
-        free(b);
-        free(other);
     }
     leave();
-    free(a);
-    free(plain);
 }
 
 /* The metadata of a file mean the same in every locale. */
 TESTS(test_metadata, LOCALES *IMAGES)
 {
-    char *path = make_one(_i % IMAGES);
-    txm_tx *tx = open_tx(path);
+    FREED char *path = make_one(_i % IMAGES);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     txm_tx_description plain, other;
     ck_assert(!txm_tx_describe(tx, &plain, NULL));
     ck_assert_uint_gt(plain.average_count, 0);
@@ -160,8 +155,6 @@ TESTS(test_metadata, LOCALES *IMAGES)
     }
     leave();
     txm_tx_description_free(&plain);
-    txm_tx_close(&tx);
-    free(path);
 }
 
 TESTS(test_radiance_gamma, LOCALES)

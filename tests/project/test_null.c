@@ -124,10 +124,10 @@ TEST(paths)
     uint32_t texture;
     txm_tx *tx = (txm_tx *)&texture;
     txm_trace *trace = (txm_trace *)&texture;
-    txm_texture_set *set;
+    SCOPED(txm_texture_set_free) txm_texture_set *set = NULL;
     txm_found found;
     char *name = path;
-    txm_cache *cache = new_cache(NULL);
+    SCOPED(txm_cache_free) txm_cache *cache = new_cache(NULL);
     ck_assert_int_eq(txm_texture_set_new(&set, NULL), TXM_OK);
     expect_usage(txm_tx_open(NULL, &tx, &err));
     ck_assert_ptr_null(tx);
@@ -140,14 +140,12 @@ TEST(paths)
     ck_assert_ptr_null(name);
     expect_usage(txm_tx_find(NULL, NULL, &found, &err));
     ck_assert(!txm_tx_serves_itself(NULL));
-    txm_texture_set_free(&set);
-    txm_cache_free(&cache);
 }
 
 /* The same in libtxmill. */
 TEST(paths_of_libtxmill)
 {
-    txm_context *context;
+    SCOPED(txm_context_free) txm_context *context = NULL;
     txm_settings settings;
     txm_result result;
     txm_findings findings = {0};
@@ -162,7 +160,6 @@ TEST(paths_of_libtxmill)
     expect_usage(txm_diff(context, NULL, path, false, &difference, &err));
     expect_usage(txm_diff(context, path, NULL, false, &difference, &err));
     expect_usage(txm_look_up(txm_context_color(context), NULL, &settings, &found, &err));
-    txm_context_free(&context);
 }
 
 /* Calls every function that can fail without an error object, both failing and succeeding. */
@@ -238,7 +235,7 @@ TEST(errors)
 
 TEST(traces)
 {
-    txm_trace *trace;
+    SCOPED(txm_trace_free) txm_trace *trace = NULL;
     txm_trace_cursor *cursor;
     txm_trace_event event;
     txm_replay_counts counts;
@@ -264,7 +261,6 @@ TEST(traces)
     txm_trace_cursor_free(&cursor);
     ck_assert_int_eq(txm_replay(trace, NULL, &counts, NULL), TXM_OK);
     ck_assert_uint_gt(counts.tiles, 0);
-    txm_trace_free(&trace);
 }
 
 /* The meanings of NULL in comments. */
@@ -314,14 +310,14 @@ TEST(sizes_of_structs)
 TEST(lanes_and_batches)
 {
     float u[2] = {0.1f, 0.9f}, r[2], g[2], b[2], a[2], color[4];
-    txm_cache *cache = new_cache(NULL);
+    SCOPED(txm_cache_free) txm_cache *cache = new_cache(NULL);
     txm_view view;
     const txm_sampler how = sampler(TXM_LEVEL_MODE_STOCHASTIC);
     const txm_lookup at = at_level(0.5f, 0.5f, 0.5f, 200);
     uint32_t texture = add_texture(cache, path, TXM_EXTENSION_REPEAT);
     const txm_lookups batch = {
         .count = 2, .u = u, .v = u, .dudx = u, .dvdx = u, .dudy = u, .dvdy = u, .out = {r, g, b, a}};
-    txm_cache_thread *thread = new_thread(cache);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *thread = new_thread(cache);
     ck_assert_int_eq(txm_cache_register(cache, texture, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_prepare(cache, &view, NULL, NULL), TXM_OK);
     ck_assert_int_eq(txm_sample(&view, texture, &how, &at, &(txm_lookup_state){0}, color), TXM_LOOKUP_MISS);
@@ -329,6 +325,4 @@ TEST(lanes_and_batches)
     ck_assert(txm_level_of(200, 200, &how, &at, NULL) >= 0);
     ck_assert_int_eq(txm_cache_sample_n(thread, texture, &how, &batch), TXM_LOOKUP_HIT);
     ck_assert_int_eq(txm_cache_sample(thread, texture, &how, &at, NULL, color), TXM_LOOKUP_HIT);
-    txm_cache_thread_free(&thread);
-    txm_cache_free(&cache);
 }

@@ -271,14 +271,13 @@ TEST(test_help)
 {
     ck_assert_int_eq(parse("x --help --nonsense"), TXM_PARSED_HELP);
     ck_assert_int_eq(parse("-fh"), TXM_PARSED_HELP);
-    char *text = printed(print_help);
+    FREED char *text = printed(print_help);
     ck_assert_ptr_nonnull(strstr(text, "Usage: txmill test [OPTION...] FILE..."));
     ck_assert_ptr_nonnull(strstr(text, "  -t, --text TEXT             Text\n"));
     ck_assert_ptr_nonnull(strstr(text, "      --compression CODEC[:LEVEL]\n"));
     ck_assert_ptr_nonnull(strstr(text, "\nInner:\n"));
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         ck_assert_msg(strlen(line) <= 80, "too long: %s", line);
-    free(text);
 }
 
 /* ---- the tables of all commands ---------------------------------------------------------------------------------- */
@@ -333,9 +332,8 @@ static void unknown_kind(FILE *f)
 
 TEST(test_unknown_generator)
 {
-    char *text = printed(unknown_kind);
+    FREED char *text = printed(unknown_kind);
     ck_assert_str_eq(text, "");
-    free(text);
 }
 
 TEST(test_near)

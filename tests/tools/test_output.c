@@ -84,9 +84,8 @@ TEST(arguments_survive_a_shell)
 
 static void check_wrapped(const char *text, unsigned columns, const char *expected)
 {
-    char *got = txm_line_wrap(text, columns);
+    FREED char *got = txm_line_wrap(text, columns);
     ck_assert_str_eq(got, expected);
-    free(got);
 }
 
 TEST(lines_are_wrapped_at_spaces)

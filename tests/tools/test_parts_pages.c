@@ -41,9 +41,8 @@ static void write_tx(const char *path, const made_image *m)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    SCOPED(close_descriptor) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     ck_assert_int_eq(write_image(fd, m, &metadata, &summary, NULL, NULL), TXM_OK);
-    close(fd);
 }
 
 /* ---- pixels in a page -------------------------------------------------------------------------------------------- */
@@ -58,7 +57,7 @@ static int64_t median(int64_t a, int64_t b, int64_t c)
 static void decode_block(const uint8_t *raw, uint32_t w, uint32_t h, uint32_t channels, size_t bytes, uint8_t *out)
 {
     size_t plane = (size_t)w * h, mask = bytes == 4 ? 0xFFFFFFFF : ((size_t)1 << 8 * bytes) - 1;
-    uint32_t *v = calloc(plane, sizeof *v);
+    FREED uint32_t *v = calloc(plane, sizeof *v);
     for (uint32_t c = 0; c < channels; c++) {
         for (size_t i = 0; i < plane; i++) {
             int64_t residual = 0, expected = 0, x = (int64_t)(i % w);
@@ -72,7 +71,6 @@ static void decode_block(const uint8_t *raw, uint32_t w, uint32_t h, uint32_t ch
             memcpy(out + (i * channels + c) * bytes, &v[i], bytes);
         }
     }
-    free(v);
 }
 
 TEST(blocks_hold_the_stored_bits)
@@ -107,7 +105,7 @@ TEST(blocks_hold_the_stored_bits)
             uint32_t x0 = (uint32_t)(n % across) * block, y0 = (uint32_t)(n / across) * block;
             uint32_t w = width - x0 < block ? width - x0 : block, h = height - y0 < block ? height - y0 : block;
             size_t letters = strlen(part), raw_bytes = w * h * px;
-            uint8_t *packed = malloc(letters), *raw = malloc(raw_bytes), *out = malloc(raw_bytes);
+            FREED uint8_t *packed = malloc(letters), *raw = malloc(raw_bytes), *out = malloc(raw_bytes);
             int got = EVP_DecodeBlock(packed, (unsigned char *)part, (int)letters);
             ck_assert_int_gt(got, 0);
             struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
@@ -119,9 +117,6 @@ TEST(blocks_hold_the_stored_bits)
             decode_block(raw, w, h, channels, sample, out);
             for (uint32_t y = 0; y < h; y++)
                 ck_assert_mem_eq(out + y * w * px, m.levels[0] + ((size_t)(y0 + y) * width + x0) * px, w * px);
-            free(packed);
-            free(raw);
-            free(out);
         }
         ck_assert_uint_eq(n, (size_t)across * ((height - 1) / block + 1));
         txm_bytes_free(&text);
@@ -133,10 +128,10 @@ TEST(blocks_hold_the_stored_bits)
 TEST(blocks_that_do_not_fit_leave_nothing)
 {
     static const volatile int stop = 1;
-    made_image m = make_image(600, 300, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(600, 300, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     write_tx("a.tx", &m);
-    txm_tx *tx = open_tx("a.tx");
-    txm_bytes text = {0};
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx("a.tx");
+    SCOPED(txm_bytes_free) txm_bytes text = {0};
     bool fits = true;
     txm_error err = {0};
     ck_assert(txm_bytes_puts(&text, "before"));
@@ -147,9 +142,6 @@ TEST(blocks_that_do_not_fit_leave_nothing)
     ck_assert_uint_eq(text.size, 6);
     ck_assert_int_eq(txm_view_blocks(context, tx, m.layout.levels - 1, SIZE_MAX, NULL, &text, &fits, &err), TXM_OK);
     ck_assert(fits && text.size > 6);
-    txm_bytes_free(&text);
-    txm_tx_close(&tx);
-    free_image(&m);
 }
 
 /* ---- data in a page ---------------------------------------------------------------------------------------------- */
@@ -231,9 +223,8 @@ TEST(pages_encode_as_pictures_do)
 static char *text_of(const char *path)
 {
     size_t bytes;
-    uint8_t *data = load_file(path, &bytes);
+    FREED uint8_t *data = load_file(path, &bytes);
     char *text = strndup((char *)data, bytes);
-    free(data);
     return text;
 }
 
@@ -317,12 +308,12 @@ TEST(pictures_keep_to_their_cells)
 
 TEST(sheets_show_every_tile_apart)
 {
-    made_image m = make_image(100, 70, 1, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_CONSTANT);
+    SCOPED(free_image) made_image m = make_image(100, 70, 1, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_CONSTANT);
     uint8_t value = m.levels[0][0];
     txm_level_picture p;
     txm_error err = {0};
     write_tx("a.tx", &m);
-    txm_tx *tx = open_tx("a.tx");
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx("a.tx");
     ck_assert_msg(txm_tile_sheet(tx, 0, 2, TXM_EXTENSION_REPEAT, &p, &err) == TXM_OK, "%s", err.message);
     /* Cells of 68 px and a line; a label of 7 px above. */
     ck_assert(p.width == 2 * 69 + 1 && p.height == 2 * (68 + 7 + 1) + 1 && p.channels == 3);
@@ -342,6 +333,4 @@ TEST(sheets_show_every_tile_apart)
     txm_level_picture_clear(&p);
     ck_assert_int_eq(txm_tile_sheet(tx, 7, 0, TXM_EXTENSION_CLIP, &p, &err), TXM_STATUS_USAGE);
     ck_assert_ptr_null(p.pixels);
-    txm_tx_close(&tx);
-    free_image(&m);
 }

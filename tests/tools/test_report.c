@@ -65,13 +65,12 @@ TEST(members_of_another_kind_count_as_absent)
 
 static txm_report_sums sums_of(const char *log)
 {
-    txm_report report = {0};
+    SCOPED(txm_report_free) txm_report report = {0};
     txm_report_sums sums;
     txm_error err = {0};
     batch_file("log", log);
     ck_assert_msg(txm_report_add(&report, "log", &err) == TXM_OK, "%s", err.message);
     ck_assert_msg(txm_report_sum(&report, &sums, &err) == TXM_OK, "%s", err.message);
-    txm_report_free(&report);
     return sums;
 }
 

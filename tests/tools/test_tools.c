@@ -69,9 +69,8 @@ static void expect_text(const char *bytes, const char *json)
 {
     cJSON *o = cJSON_CreateObject();
     txm_json_text(o, "a", bytes);
-    char *text = text_of(o);
+    FREED char *text = text_of(o);
     ck_assert_str_eq(text, json);
-    free(text);
 }
 
 TEST(test_json_text)
@@ -126,10 +125,9 @@ TEST(test_json_numbers)
     txm_json_append_number(list, 1e30, 7);
     txm_json_append_number(list, NAN, 7);
     txm_json_uint(txm_json_append(list), "n", 3);
-    char *text = text_of(o);
+    FREED char *text = text_of(o);
     ck_assert_str_eq(text, "{\"max\":18446744073709551615,\"exact\":9007199254740993,\"half\":0.5,\"nan\":null,"
                            "\"inf\":null,\"yes\":true,\"list\":[1e+30,null,{\"n\":3}]}");
-    free(text);
 }
 
 TEST(test_json_error)
@@ -138,9 +136,8 @@ TEST(test_json_error)
     cJSON *o = cJSON_CreateObject();
     txm_fail(&err, TXM_STATUS_DISK_FULL, "a.tx: full");
     txm_json_error(o, &err);
-    char *text = text_of(o);
+    FREED char *text = text_of(o);
     ck_assert_str_eq(text, "{\"error\":{\"status\":\"disk-full\",\"retryable\":true,\"message\":\"a.tx: full\"}}");
-    free(text);
 }
 
 /* ---- numbers for people ------------------------------------------------------------------------------------------ */
@@ -177,11 +174,10 @@ static int saved;
 static void capture(void)
 {
     memcpy(path + strlen(path) - 6, "XXXXXX", 6);
-    int fd = mkstemp(path);
+    SCOPED(close_descriptor) int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
     saved = dup(STDERR_FILENO);
     ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
-    close(fd);
 }
 
 static const char *released(void)

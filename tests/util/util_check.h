@@ -5,6 +5,9 @@
 #include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* Adds a case with that name to `suite`. */
 TCase *add_case(Suite *suite, const char *name);
@@ -48,6 +51,20 @@ int run_tests(void);
 /* The same without a process for each test: tests share what is started once, such as OpenImageIO's worker processes,
  * which take longer to start than most tests. The time limit of a test is the program's. */
 int run_tests_in_one_process(void);
+
+/* Variables that are released at the end of their block: SCOPED(txm_tx_close) txm_tx *tx = open_tx(path); */
+#define SCOPED(release) __attribute__((cleanup(release)))
+#define FREED SCOPED(free_memory)
+static inline void free_memory(void *pointer)
+{
+    void *memory;
+    memcpy(&memory, pointer, sizeof memory);
+    free(memory);
+}
+static inline void close_descriptor(int *fd)
+{
+    close(*fd);
+}
 
 /* `make check-all` sets TXM_THOROUGH: tests try every case. Otherwise they try some of many cases of one kind. */
 bool thorough(void);

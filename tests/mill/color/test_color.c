@@ -43,7 +43,7 @@ static txm_color_config *load_nth(int i)
 
 TESTS(matrix_text_is_blenders, 2)
 {
-    txm_color_config *config = load_nth(_i);
+    SCOPED(txm_color_free) txm_color_config *config = load_nth(_i);
     float matrix[12];
     ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config), BLENDER_MATRIX);
     txm_color_xyz_to_scene_linear(config, matrix);
@@ -51,7 +51,6 @@ TESTS(matrix_text_is_blenders, 2)
     ck_assert_float_eq_tol(matrix[6], 0.0415547f, 1e-7f);
     ck_assert_float_eq(matrix[3], 0.0f);
     ck_assert_str_eq(txm_color_working_interop_id(config), "lin_rec709_scene");
-    txm_color_free(&config);
 }
 
 TESTS(roles_and_names, 2)
@@ -82,7 +81,7 @@ TESTS(roles_and_names, 2)
 /* Rows of the golden manifest whose space the config has must be detected as Blender did. */
 TESTS(golden_classes, 2)
 {
-    txm_color_config *config = load_nth(_i);
+    SCOPED(txm_color_free) txm_color_config *config = load_nth(_i);
     FILE *f = fopen(testdata("golden/manifest.tsv"), "r");
     char line[2048];
     int rows = 0;
@@ -100,12 +99,11 @@ TESTS(golden_classes, 2)
     }
     fclose(f);
     ck_assert_int_ge(rows, 60);
-    txm_color_free(&config);
 }
 
 TESTS(default_roles_are_classed, 2)
 {
-    txm_color_config *config = load_nth(_i);
+    SCOPED(txm_color_free) txm_color_config *config = load_nth(_i);
     const txm_color_space *byte = NULL, *again = NULL, *linear = NULL, *data = NULL;
     ck_assert_int_eq(txm_color_find(config, "default_byte", &byte, NULL), TXM_OK);
     ck_assert_int_eq(txm_color_space_class(byte), TXM_COLOR_CLASS_SRGB);
@@ -116,7 +114,6 @@ TESTS(default_roles_are_classed, 2)
     ck_assert_int_eq(txm_color_find(config, "Generic Data", &data, NULL), TXM_OK);
     ck_assert_int_eq(txm_color_space_class(data), TXM_COLOR_CLASS_DATA);
     ck_assert_str_eq(txm_color_space_name(data), "Non-Color");
-    txm_color_free(&config);
 }
 
 /* Writes the built-in config's text to a file, so that OpenColorIO loads it; the built-in config itself uses what the
@@ -156,7 +153,7 @@ TEST(known_as_loaded)
     static const char *const roles[] = {
         "aces_interchange", "cie_xyz_d65_interchange", "color_picking", "data",         "default",
         "default_byte",     "default_float",           "reference",     "scene_linear", "texture_paint"};
-    txm_color_config *known = load(NULL, NULL), *loaded = load_builtin_text();
+    SCOPED(txm_color_free) txm_color_config *known = load(NULL, NULL), *loaded = load_builtin_text();
     float a[12], b[12];
     txm_color_xyz_to_scene_linear(known, a);
     txm_color_xyz_to_scene_linear(loaded, b);
@@ -194,14 +191,12 @@ TEST(known_as_loaded)
         }
     }
     ck_assert_uint_ge(same, 50);
-    txm_color_free(&known);
-    txm_color_free(&loaded);
 }
 
 /* If the working space is the config's own, under any of its names, nothing changes; another one is converted to. */
 TEST(working_spaces)
 {
-    txm_color_config *own = load(NULL, "lin_rec709_scene"), *other = load(NULL, "ACEScg");
+    SCOPED(txm_color_free) txm_color_config *own = load(NULL, "lin_rec709_scene"), *other = load(NULL, "ACEScg");
     const txm_color_space *space = NULL;
     ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(own), BLENDER_MATRIX);
     ck_assert_str_ne(txm_color_xyz_to_scene_linear_text(other), BLENDER_MATRIX);
@@ -210,6 +205,4 @@ TEST(working_spaces)
     ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_CLASS_OTHER);
     ck_assert_int_eq(txm_color_find(own, "ACEScg", &space, NULL), TXM_OK);
     ck_assert_int_eq(txm_color_space_class(space), TXM_COLOR_CLASS_OTHER);
-    txm_color_free(&own);
-    txm_color_free(&other);
 }

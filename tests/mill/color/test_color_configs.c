@@ -197,7 +197,7 @@ TEST(projects_name_configs)
     };
     static const char number[] = "schema_version = 1\nname = 'p'\nocio_config = 3\n";
     static char deep[1 << 16] = "schema_version = 1\nname = 'p'\nocio_config = '{project_root}/lin.ocio'\na = ";
-    char *below = txm_asprintf("%s/.blender_project", folder), *path = txm_asprintf("%s/project.toml", below);
+    FREED char *below = txm_asprintf("%s/.blender_project", folder), *path = txm_asprintf("%s/project.toml", below);
     txm_color_options options = {.struct_size = sizeof options, .ocio_path = path, .ignore_environment = true};
     txm_color_config *config = NULL;
     write_file("lin.ocio", "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES);
@@ -268,8 +268,6 @@ TEST(projects_name_configs)
     says(txm_color_config_replaced(config), "No such file");
     txm_color_free(&config);
     ck_assert_int_eq(rmdir(below), 0);
-    free(path);
-    free(below);
 }
 
 TEST(what_is_no_config_is_refused)
@@ -382,23 +380,21 @@ TEST(xyz_role_gives_the_matrix)
 {
     const char *path = write_file("xyz.ocio", "ocio_profile_version: 2\n"
                                               "roles: {default: lin, scene_linear: lin, XYZ: ciexyz}\n" TEXTURE_SPACES);
-    txm_color_config *config = load(path);
+    SCOPED(txm_color_free) txm_color_config *config = load(path);
     ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config), "2_0_0_0_0_4_0_0_0_0_8_0");
     ck_assert_str_eq(txm_color_working_interop_id(config), "");
     ck_assert_str_eq(txm_color_config_version(config), "2.0");
-    txm_color_free(&config);
 }
 
 TEST(no_interchange_role_is_rec709)
 {
     const char *path = write_file("plain.ocio", "ocio_profile_version: 1\n"
                                                 "roles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES);
-    txm_color_config *config = load(path);
+    SCOPED(txm_color_free) txm_color_config *config = load(path);
     ck_assert_str_eq(txm_color_xyz_text_of(config, TXM_BLENDER_5_2),
                      "3.24_-1.537_-0.4985_0_-0.9693_1.876_0.04156_0_0.05564_-0.204_1.057_0");
     ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config),
                      "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04156_0_0.05563_-0.204_1.057_0");
-    txm_color_free(&config);
 }
 
 TEST(scene_linear_is_needed)
@@ -423,7 +419,7 @@ TEST(tables_beside_the_config)
         "tables.ocio", "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES
                        "  - !<ColorSpace> {name: table, to_scene_reference: !<FileTransform> {src: half.spi1d}}\n"
                        "  - !<ColorSpace> {name: lost, to_scene_reference: !<FileTransform> {src: no-such.spi1d}}\n");
-    txm_color_config *config = load(path);
+    SCOPED(txm_color_free) txm_color_config *config = load(path);
     ck_assert_int_eq(txm_color_find(config, "table", &space, &err), TXM_OK);
     txm_color_apply(space, rgba, 1);
     ck_assert_float_eq_tol(rgba[0], 0.25f, 1e-6f);
@@ -437,7 +433,6 @@ TEST(tables_beside_the_config)
     txm_error_clear(&err);
     ck_assert_int_eq(txm_color_find(config, "lost", &lost, &err), TXM_STATUS_COLORSPACE);
     says(err.message, "no-such.spi1d");
-    txm_color_free(&config);
 }
 
 /* A space that refers to itself is unavailable, with all that need it, but the process survives. */
@@ -516,6 +511,7 @@ TEST(spaces_that_multiply)
             "  - !<ColorSpace> {name: s%d, to_scene_reference: !<GroupTransform> {children: ["
             "!<ColorSpaceTransform> {src: s%d, dst: lin}, !<ColorSpaceTransform> {src: s%d, dst: lin}]}}\n",
             i, i - 1, i - 1);
+    SCOPED(txm_color_free)
     txm_color_config *config = load(
         write_file("bomb.ocio",
                    "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES
@@ -526,12 +522,12 @@ TEST(spaces_that_multiply)
     ck_assert_msg(txm_color_find(config, "s5", &space, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(txm_color_find(config, "s60", &space, &err), TXM_STATUS_COLORSPACE);
     says(err.message, "more than 10000 transforms");
-    txm_color_free(&config);
 }
 
 /* A table that never ends, or never delivers a byte, is not opened. */
 TEST(tables_that_are_no_files)
 {
+    SCOPED(txm_color_free)
     txm_color_config *config = load(write_file(
         "devices.ocio", "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES
                         "  - !<ColorSpace> {name: pipe, to_scene_reference: !<FileTransform> {src: pipe.spi1d}}\n"
@@ -548,7 +544,6 @@ TEST(tables_that_are_no_files)
         ck_assert_int_eq(txm_color_find(config, names[i], &space, &err), TXM_STATUS_COLORSPACE);
         says(err.message, i == 3 ? "larger than the 256 MiB" : "not a regular file");
     }
-    txm_color_free(&config);
 }
 
 /* A downloaded config may name any file of the user's as a table: what is in it is nobody's business. */
@@ -616,7 +611,7 @@ TEST(newer_config_keeps_what_textures_need)
     static const char *const order[] = {
         "sRGB - Display", "Display P3 HDR - Display", "ACES2065-1", "CIE XYZ-D65",  "ARRI LogC4",
         "Linear Rec.709", "sRGB - Texture",           "Half Known", "Behind LogC4", "Raw"};
-    txm_color_config *config = load(testdata("color/newer-2.9.ocio")), *builtin = load(NULL);
+    SCOPED(txm_color_free) txm_color_config *config = load(testdata("color/newer-2.9.ocio")), *builtin = load(NULL);
     const txm_color_space *space = NULL;
     ck_assert_str_eq(txm_color_config_version(config), "2.9");
     ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config), txm_color_xyz_to_scene_linear_text(builtin));
@@ -635,13 +630,11 @@ TEST(newer_config_keeps_what_textures_need)
         ck_assert_int_eq(txm_color_entry_at(config, i, &entry, NULL), TXM_OK);
         ck_assert_str_eq(entry.name, order[i]);
     }
-    txm_color_free(&config);
-    txm_color_free(&builtin);
 }
 
 TEST(newer_config_says_what_is_left_out)
 {
-    txm_color_config *config = load(testdata("color/newer-2.9.ocio"));
+    SCOPED(txm_color_free) txm_color_config *config = load(testdata("color/newer-2.9.ocio"));
     const char *left_out = txm_color_config_left_out(config);
     txm_color_entry entry;
     static const char *const parts[] = {"displays", "looks",      "named_transforms", "future",
@@ -666,7 +659,6 @@ TEST(newer_config_says_what_is_left_out)
     ck_assert_str_eq(txm_color_canonical(config, "color_timing"), "ARRI LogC4");
     ck_assert_str_eq(txm_color_file_rule(config, "a_logc4.exr"), "ARRI LogC4");
     ck_assert_int_eq(txm_color_entry_at(config, txm_color_count(config), &entry, NULL), TXM_STATUS_USAGE);
-    txm_color_free(&config);
 }
 
 /* Display-referred spaces need the default view transform. Without it they are unavailable; they are not converted in
@@ -685,7 +677,7 @@ TESTS(lost_default_view_is_not_replaced, 2)
         "  - !<ColorSpace> {name: screen, from_display_reference: !<MatrixTransform> {offset: [2, 2, 2, "
         "0]}}\n" TEXTURE_SPACES,
         named);
-    txm_color_config *config = load(path);
+    SCOPED(txm_color_free) txm_color_config *config = load(path);
     const txm_color_space *space = NULL;
     says(txm_color_config_left_out(config), "future");
     ck_assert_int_eq(txm_color_find(config, "screen", &space, NULL), TXM_STATUS_COLORSPACE);
@@ -693,7 +685,6 @@ TESTS(lost_default_view_is_not_replaced, 2)
     ck_assert_int_eq(txm_color_find(config, "ciexyz", &space, NULL), TXM_OK);
     ck_assert_int_eq(txm_color_find(config, "raw", &space, NULL), TXM_OK);
     ck_assert_ptr_null(strstr(txm_color_config_left_out(config), "colour spaces"));
-    txm_color_free(&config);
 }
 
 TEST(newer_config_may_still_be_broken)
@@ -741,11 +732,10 @@ TEST(interop_ids_do_not_clash)
                     "  - !<ColorSpace> {name: a, interop_id: lin_rec709_scene}\n"
                     "  - !<ColorSpace> {name: b, aliases: [LIN_REC709_SCENE], interop_id: srgb_rec709_scene}\n"
                     "  - !<ColorSpace> {name: c, interop_id: srgb_rec709_scene}\n");
-    txm_color_config *config = load(path);
+    SCOPED(txm_color_free) txm_color_config *config = load(path);
     ck_assert_str_eq(txm_color_canonical(config, "lin_rec709_scene"), "b");
     ck_assert_str_eq(txm_color_canonical(config, "srgb_rec709_scene"), "b");
     ck_assert_uint_eq(txm_color_count(config), 3);
-    txm_color_free(&config);
 }
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
@@ -761,7 +751,7 @@ TEST(unknown_names_get_suggestions)
                 {"LogC4", "\"ARRI LogC4\""},
                 {"linear", "\"Linear Rec"},
                 {"srgb_rec709_scen", "\"sRGB\""}};
-    txm_color_config *config = load(NULL);
+    SCOPED(txm_color_free) txm_color_config *config = load(NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const txm_color_space *space = NULL;
         txm_error err = {0};
@@ -772,15 +762,14 @@ TEST(unknown_names_get_suggestions)
         says(err.message, "did you mean");
         says(err.message, rows[i].near);
     }
-    txm_color_free(&config);
 }
 
 TEST(strange_names_are_just_unknown)
 {
-    txm_color_config *config = load(NULL);
+    SCOPED(txm_color_free) txm_color_config *config = load(NULL);
     const txm_color_space *space = NULL;
     txm_error err = {0};
-    char *endless = malloc(100001);
+    FREED char *endless = malloc(100001);
     ck_assert_ptr_nonnull(endless);
     memset(endless, 'x', 100000);
     endless[100000] = 0;
@@ -794,6 +783,4 @@ TEST(strange_names_are_just_unknown)
     ck_assert_int_eq(txm_color_find(config, NULL, &space, NULL), TXM_STATUS_COLORSPACE);
     ck_assert_int_eq(txm_color_find(config, "%s%n\xff\x01", &space, NULL), TXM_STATUS_COLORSPACE);
     ck_assert_ptr_null(space);
-    free(endless);
-    txm_color_free(&config);
 }

@@ -555,7 +555,7 @@ TESTS(the_names_are_blenders, 4)
                                        .ignore_environment = true,
                                        .working_space = _i % 2 ? "ACEScg" : NULL,
                                        .blender = _i < 2 ? TXM_BLENDER_5_2 : TXM_BLENDER_5_3};
-    txm_color_config *own = NULL;
+    SCOPED(txm_color_free) txm_color_config *own = NULL;
     ck_assert_int_eq(txm_color_load(&options, &own, NULL), TXM_OK);
     int n = load_names(options.blender), found = 0;
     ck_assert_int_eq(n, _i < 2 ? 283 : 291);
@@ -582,7 +582,6 @@ TESTS(the_names_are_blenders, 4)
     const txm_color_space *space;
     txm_error err = {0};
     ck_assert_int_eq(txm_color_find(own, "rec.709-A", &space, &err), _i < 2 ? TXM_STATUS_COLORSPACE : TXM_OK);
-    txm_color_free(&own);
 }
 
 /* Files, older Blender versions and other programs use these aliases. */

@@ -51,7 +51,7 @@ enum { WORKING_SPACES = sizeof working_spaces / sizeof *working_spaces };
 
 TESTS(working_space_is_scene_linear, WORKING_SPACES)
 {
-    txm_color_config *config = load(working_spaces[_i].name);
+    SCOPED(txm_color_free) txm_color_config *config = load(working_spaces[_i].name);
     float to_rgb[12];
     ck_assert_str_eq(txm_color_role(config, "scene_linear"), working_spaces[_i].name);
     ck_assert_str_eq(txm_color_working_interop_id(config), working_spaces[_i].id);
@@ -70,16 +70,13 @@ TESTS(working_space_is_scene_linear, WORKING_SPACES)
     /* The other roles keep their spaces. */
     ck_assert_str_eq(txm_color_role(config, "default_byte"), "sRGB");
     ck_assert_str_eq(txm_color_role(config, "default_float"), "Linear Rec.709");
-    txm_color_free(&config);
 }
 
 TEST(working_space_may_be_an_alias)
 {
-    txm_color_config *config = load("lin_ap1_scene"), *by_name = load("ACEScg");
+    SCOPED(txm_color_free) txm_color_config *config = load("lin_ap1_scene"), *by_name = load("ACEScg");
     ck_assert_str_eq(txm_color_role(config, "scene_linear"), "ACEScg");
     ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config), txm_color_xyz_to_scene_linear_text(by_name));
-    txm_color_free(&config);
-    txm_color_free(&by_name);
 }
 
 /* The sRGB curve counts as sRGB only over the primaries of the working space. */
@@ -90,18 +87,17 @@ TEST(srgb_is_of_the_working_space)
     ck_assert_int_eq(txm_color_space_class(find(aces, "sRGB Encoded AP1")), TXM_COLOR_CLASS_SRGB);
     ck_assert_int_eq(txm_color_space_class(find(aces, "Non-Color")), TXM_COLOR_CLASS_DATA);
     txm_color_free(&aces);
-    txm_color_config *rec709 = load(NULL);
+    SCOPED(txm_color_free) txm_color_config *rec709 = load(NULL);
     ck_assert_int_eq(txm_color_space_class(find(rec709, "sRGB Encoded AP1")), TXM_COLOR_CLASS_OTHER);
     ck_assert_int_eq(txm_color_space_class(find(rec709, "Rec.1886")), TXM_COLOR_CLASS_OTHER);
     ck_assert_int_eq(txm_color_space_class(find(rec709, "Gamma 2.2 Encoded Rec.709")), TXM_COLOR_CLASS_OTHER);
-    txm_color_free(&rec709);
 }
 
 /* Grey is grey in every space with the white of D65: 1 becomes 1. */
 TESTS(white_stays_white, WORKING_SPACES)
 {
     static const char *const spaces[] = {"sRGB", "Display P3", "Rec.1886", "Rec.2020", "Linear Rec.709", "ACEScg"};
-    txm_color_config *config = load(working_spaces[_i].name);
+    SCOPED(txm_color_free) txm_color_config *config = load(working_spaces[_i].name);
     for (size_t s = 0; s < sizeof spaces / sizeof *spaces; s++) {
         const txm_color_space *space = find(config, spaces[s]);
         float rgba[4] = {1, 1, 1, 0.25f};
@@ -112,7 +108,6 @@ TESTS(white_stays_white, WORKING_SPACES)
                           rgba[c]);
         ck_assert_double_le(fabs(rgba[3] - 0.25), OCIO_POWER_ERROR);
     }
-    txm_color_free(&config);
 }
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
@@ -137,7 +132,7 @@ enum { CURVES = sizeof curves / sizeof *curves };
 /* Small values of either sign become neither NaN nor huge, and the curve is continuous at 0. */
 TESTS(subnormals_are_like_zero, CURVES)
 {
-    txm_color_config *config = load(NULL);
+    SCOPED(txm_color_free) txm_color_config *config = load(NULL);
     const txm_color_space *space = find(config, curves[_i]);
     const float tiny[] = {FLT_TRUE_MIN, -FLT_TRUE_MIN, FLT_MIN / 2, -FLT_MIN / 2, -0.0f};
     float zero[4] = {0, 0, 0, 1};
@@ -149,14 +144,13 @@ TESTS(subnormals_are_like_zero, CURVES)
             ck_assert_msg(fabsf(rgba[c] - zero[c]) < 1e-6f, "%s of %g: %g, not %g", curves[_i], tiny[i], rgba[c],
                           zero[c]);
     }
-    txm_color_free(&config);
 }
 
 /* A NaN or infinity stays in its pixel, whose alpha may become NaN, as it does in Cycles. The neighbours get the same
  * bits as without it. */
 TESTS(bad_pixels_do_not_spread, CURVES)
 {
-    txm_color_config *config = load(NULL);
+    SCOPED(txm_color_free) txm_color_config *config = load(NULL);
     const txm_color_space *space = find(config, curves[_i]);
     const float bad[] = {NAN, -NAN, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX};
     float alone[4] = {0.25f, 0.5f, 0.75f, 0.5f};
@@ -167,7 +161,6 @@ TESTS(bad_pixels_do_not_spread, CURVES)
         ck_assert_mem_eq(rgba, alone, sizeof alone);
         ck_assert_mem_eq(rgba + 8, alone, sizeof alone);
     }
-    txm_color_free(&config);
 }
 
 static void fill(float *rgba, size_t count)
@@ -183,9 +176,9 @@ static void fill(float *rgba, size_t count)
 TESTS(runs_are_as_single_pixels, CURVES)
 {
     enum { COUNT = 4099 };
-    txm_color_config *config = load(NULL);
+    SCOPED(txm_color_free) txm_color_config *config = load(NULL);
     const txm_color_space *space = find(config, curves[_i]);
-    float *run = malloc(COUNT * 4 * sizeof *run), *single = malloc(COUNT * 4 * sizeof *single);
+    FREED float *run = malloc(COUNT * 4 * sizeof *run), *single = malloc(COUNT * 4 * sizeof *single);
     ck_assert(run && single);
     fill(run, COUNT);
     memcpy(single, run, COUNT * 4 * sizeof *run);
@@ -195,9 +188,6 @@ TESTS(runs_are_as_single_pixels, CURVES)
     for (size_t i = 0; i < COUNT; i++)
         txm_color_apply(space, single + 4 * i, 1);
     ck_assert_mem_eq(run, single, COUNT * 4 * sizeof *run);
-    free(run);
-    free(single);
-    txm_color_free(&config);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------------- */
@@ -228,8 +218,8 @@ static void *work(void *p)
 
 TEST(threads_share_a_config)
 {
-    txm_color_config *config = load(NULL);
-    worker *workers = calloc(THREADS, sizeof *workers);
+    SCOPED(txm_color_free) txm_color_config *config = load(NULL);
+    FREED worker *workers = calloc(THREADS, sizeof *workers);
     ck_assert_ptr_nonnull(workers);
     for (int t = 0; t < THREADS; t++) {
         workers[t].config = config;
@@ -243,8 +233,6 @@ TEST(threads_share_a_config)
         ck_assert_mem_eq(workers[t].found, workers[0].found, sizeof workers[0].found);
         ck_assert_mem_eq(workers[t].rgba, workers[0].rgba, sizeof workers[0].rgba);
     }
-    free(workers);
-    txm_color_free(&config);
 }
 
 int main(void)

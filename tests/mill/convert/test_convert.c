@@ -68,10 +68,8 @@ static txm_status convert(txm_context *context, const char *source, const char *
 static bool same_files(const char *a, const char *b)
 {
     size_t na, nb;
-    uint8_t *da = load_file(a, &na), *db = load_file(b, &nb);
+    FREED uint8_t *da = load_file(a, &na), *db = load_file(b, &nb);
     bool same = na == nb && memcmp(da, db, na) == 0;
-    free(da);
-    free(db);
     return same;
 }
 
@@ -87,7 +85,7 @@ TESTS(bytes_do_not_depend_on_threads_or_isa, sizeof reproduced / sizeof *reprodu
         for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
             if (isas[k] && !txm_ops_isa(isas[k]))
                 continue;
-            txm_context *context = context_with(threads, isas[k]);
+            SCOPED(txm_context_free) txm_context *context = context_with(threads, isas[k]);
             txm_error err = {0};
             txm_result r;
             bool is_first = threads == 1 && k == 0;
@@ -96,7 +94,6 @@ TESTS(bytes_do_not_depend_on_threads_or_isa, sizeof reproduced / sizeof *reprodu
             if (!is_first)
                 ck_assert_msg(same_files(first, again), "%s: %u threads, %s", reproduced[_i], threads,
                               isas[k] ? isas[k] : "best");
-            txm_context_free(&context);
         }
 }
 
@@ -106,12 +103,12 @@ TESTS(pairs_of_blocks_hash_alike, 4)
     enum { W = 37, H = 700 };
     static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_U16, TXM_TYPE_HALF, TXM_TYPE_FLOAT};
     size_t stride = W * 4 * txm_type_bytes(types[_i]);
-    uint8_t *pixels = malloc(H * stride);
+    FREED uint8_t *pixels = malloc(H * stride);
     char one[TXM_SHA1_HEX], two[TXM_SHA1_HEX];
     for (size_t i = 0; i < H * stride; i++)
         pixels[i] = (uint8_t)(i * 31 % 59); /* small values: NaN in no type */
     for (int pairs = 0; pairs < 2; pairs++) {
-        txm_pixel_hash *h = NULL;
+        SCOPED(txm_pixel_hash_free) txm_pixel_hash *h = NULL;
         ck_assert(!txm_pixel_hash_new(W, H, 4, types[_i], txm_ops_best(), &h, NULL));
         bool paired = pairs && txm_pixel_hash_pairs(h, 0);
         ck_assert(!txm_pixel_hash_pairs(h, 2));
@@ -126,10 +123,8 @@ TESTS(pairs_of_blocks_hash_alike, 4)
         }
         txm_pixel_hash_rows(h, 512, H - 512, pixels + 512 * stride, stride);
         ck_assert(!txm_pixel_hash_finish(h, pairs ? two : one, NULL));
-        txm_pixel_hash_free(&h);
     }
     ck_assert_str_eq(one, two);
-    free(pixels);
 }
 
 /* ---- guesses ---------------------------------------------------------------------------------------------------- */
@@ -181,7 +176,7 @@ static const struct {
 TESTS(guesses_end_right, sizeof guesses / sizeof *guesses)
 {
     char *source = write_pnm("guess.ppm", 3, 150, 300, guesses[_i].value), *out = in_base("guess.tx");
-    txm_context *context = context_with(3, NULL);
+    SCOPED(txm_context_free) txm_context *context = context_with(3, NULL);
     txm_settings settings;
     txm_settings_init(&settings);
     settings.mono = guesses[_i].mono_wanted;
@@ -194,9 +189,9 @@ TESTS(guesses_end_right, sizeof guesses / sizeof *guesses)
     ck_assert_int_eq(r.constant, guesses[_i].constant);
     ck_assert_int_eq(r.mono, guesses[_i].channels == 1);
     txm_result_clear(&r);
-    txm_tx *tx = NULL;
+    SCOPED(txm_tx_close) txm_tx *tx = NULL;
     ck_assert(!txm_tx_open(out, &tx, &err));
-    uint8_t *tile = malloc(64 * 64 * 4);
+    FREED uint8_t *tile = malloc(64 * 64 * 4);
     const txm_tx_info *info = txm_tx_info_of(tx);
     const txm_tx_level *l0 = txm_tx_level_of(tx, 0);
     for (uint32_t ty = 0; ty < l0->tiles_y; ty++)
@@ -212,9 +207,6 @@ TESTS(guesses_end_right, sizeof guesses / sizeof *guesses)
                             ck_abort_msg("%s: pixel %u,%u channel %u", guesses[_i].what, tx_ * 64 + x, ty * 64 + y, c);
                     }
         }
-    free(tile);
-    txm_tx_close(&tx);
-    txm_context_free(&context);
 }
 
 /* ---- zeros of both signs ---------------------------------------------------------------------------------------- */
@@ -254,7 +246,7 @@ TESTS(zeros_keep_their_signs, 2)
 {
     const float last = _i ? 0.5f : -0.0f;
     char *source = write_zeros("zeros.pfm", last), *out = in_base("zeros.tx");
-    txm_context *context = context_with(2, NULL);
+    SCOPED(txm_context_free) txm_context *context = context_with(2, NULL);
     txm_settings settings;
     txm_settings_init(&settings);
     settings.mono = false;
@@ -263,7 +255,7 @@ TESTS(zeros_keep_their_signs, 2)
     ck_assert_msg(!convert(context, source, out, &settings, &r, &err), "%s", err.message);
     ck_assert_int_eq(r.constant, _i == 0);
     txm_result_clear(&r);
-    txm_tx *tx = NULL;
+    SCOPED(txm_tx_close) txm_tx *tx = NULL;
     ck_assert(!txm_tx_open(out, &tx, &err));
     ck_assert_int_eq(txm_tx_info_of(tx)->type, TXM_TYPE_FLOAT);
     static float tile[64 * 64 * 4];
@@ -284,8 +276,6 @@ TESTS(zeros_keep_their_signs, 2)
                                   y, c);
                 }
     }
-    txm_tx_close(&tx);
-    txm_context_free(&context);
 }
 
 /* ---- borders ----------------------------------------------------------------------------------------------------- */
@@ -298,7 +288,7 @@ TESTS(borders_in_flight_equal_gathering, sizeof border_sizes / sizeof *border_si
 {
     uint32_t w = border_sizes[_i][0], h = border_sizes[_i][1];
     char *source = write_pnm("border.ppm", 3, w, h, ramp), *with = in_base("with.tx"), *without = in_base("without.tx");
-    txm_context *context = context_with(2, NULL);
+    SCOPED(txm_context_free) txm_context *context = context_with(2, NULL);
     txm_settings settings;
     txm_settings_init(&settings);
     settings.tile_px = 16u << (_i % 3);
@@ -311,12 +301,12 @@ TESTS(borders_in_flight_equal_gathering, sizeof border_sizes / sizeof *border_si
     ck_assert(!convert(context, source, without, &settings, &r, &err));
     ck_assert_uint_eq(r.section_bytes, 0);
     txm_result_clear(&r);
-    txm_tx *a = NULL, *b = NULL;
+    SCOPED(txm_tx_close) txm_tx *a = NULL, *b = NULL;
     ck_assert(!txm_tx_open(with, &a, &err) && !txm_tx_open(without, &b, &err));
     ck_assert_int_eq(txm_tx_info_of(a)->section, TXM_SECTION_STATE_VALID);
     ck_assert_int_eq(txm_tx_info_of(b)->section, TXM_SECTION_STATE_NONE);
     size_t side = settings.tile_px + 4, bytes = side * side * 4;
-    uint8_t *pa = calloc(bytes, 1), *pb = calloc(bytes, 1);
+    FREED uint8_t *pa = calloc(bytes, 1), *pb = calloc(bytes, 1);
     for (uint32_t l = 0; l < txm_tx_info_of(a)->levels; l++)
         for (uint32_t t = 0; t < txm_tx_level_of(a, l)->tiles_x * txm_tx_level_of(a, l)->tiles_y; t++)
             for (int mode = TXM_EXTENSION_REPEAT; mode <= TXM_EXTENSION_MIRROR; mode++) {
@@ -331,11 +321,6 @@ TESTS(borders_in_flight_equal_gathering, sizeof border_sizes / sizeof *border_si
                                             &err));
                 ck_assert_msg(memcmp(pa, pb, bytes) == 0, "%ux%u level %u tile %u,%u mode %d", w, h, l, x, y, mode);
             }
-    free(pa);
-    free(pb);
-    txm_tx_close(&a);
-    txm_tx_close(&b);
-    txm_context_free(&context);
 }
 
 /* ---- failures --------------------------------------------------------------------------------------------------- */
@@ -357,7 +342,7 @@ TEST(a_truncated_source_publishes_nothing)
     snprintf(command, sizeof command, "mkdir -p '%s/blender_tx' && head -c 4000 '%s/golden/photo.jpg' > '%s'", dir,
              getenv("TXM_TESTDATA"), cut);
     ck_assert_int_eq(system(command), 0);
-    txm_context *context = context_with(2, NULL);
+    SCOPED(txm_context_free) txm_context *context = context_with(2, NULL);
     txm_settings settings;
     txm_settings_init(&settings);
     txm_error err = {0};
@@ -366,7 +351,6 @@ TEST(a_truncated_source_publishes_nothing)
     ck_assert_msg(strstr(err.message, cut) != NULL, "%s", err.message);
     ck_assert_ptr_null(r.tx_path);
     ck_assert_int_eq(entries_of(in_base("cut/blender_tx")), 0);
-    txm_context_free(&context);
 }
 
 /* Changes the file while it is being read. */
@@ -396,7 +380,7 @@ TESTS(a_source_that_changes_publishes_nothing, 4)
     meddling m = {.path = source, .how = _i};
     const txm_convert_options how = {
         .struct_size = sizeof(txm_convert_options), .progress = meddle, .progress_user = &m};
-    txm_context *context = context_with(1, NULL);
+    SCOPED(txm_context_free) txm_context *context = context_with(1, NULL);
     txm_settings settings;
     txm_settings_init(&settings);
     txm_error err = {0};
@@ -405,7 +389,6 @@ TESTS(a_source_that_changes_publishes_nothing, 4)
     ck_assert(m.done);
     ck_assert_msg(strstr(err.message, source) != NULL, "%s", err.message);
     ck_assert_int_le(entries_of(in_base("blender_tx")), 0);
-    txm_context_free(&context);
 }
 
 static void stop_early(void *user, uint32_t rows_done, uint32_t rows)
@@ -419,7 +402,7 @@ TEST(cancelling_leaves_nothing)
     char *source = write_pnm("big.ppm", 3, 700, 900, ramp);
     volatile int cancel = 0;
     txm_error err = {0};
-    txm_context *context = NULL;
+    SCOPED(txm_context_free) txm_context *context = NULL;
     const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 2, .cancel = &cancel};
     ck_assert(!txm_context_new(&options, &context, &err));
     txm_settings settings;
@@ -430,7 +413,6 @@ TEST(cancelling_leaves_nothing)
     txm_result r;
     ck_assert_int_eq(txm_convert(context, source, &settings, &how, &r, &err), TXM_STATUS_CANCELLED);
     ck_assert_int_le(entries_of(in_base("blender_tx")), 0);
-    txm_context_free(&context);
 }
 
 /* Bands are smaller than a block of the digest, as high as one, and higher; the last block is short. */
@@ -440,7 +422,7 @@ TEST(the_digest_does_not_depend_on_tiles)
     static const uint32_t tiles[] = {16, 64, 128, 256, 512};
     char first[TXM_SHA1_HEX] = "", *out = in_base("blocks.tx");
     for (int i = 0; i < 10; i++) {
-        txm_context *context = context_with(i % 2 ? 3 : 1, NULL);
+        SCOPED(txm_context_free) txm_context *context = context_with(i % 2 ? 3 : 1, NULL);
         txm_settings s;
         txm_result r;
         txm_tx *tx = NULL;
@@ -454,7 +436,6 @@ TEST(the_digest_does_not_depend_on_tiles)
         ck_assert_str_eq(digest, first);
         txm_tx_close(&tx);
         txm_result_clear(&r);
-        txm_context_free(&context);
     }
 }
 
@@ -462,7 +443,7 @@ TEST(the_digest_does_not_depend_on_tiles)
 TEST(other_settings_are_told)
 {
     const char *image = write_pnm("otherwise.ppm", 3, 100, 80, ramp);
-    txm_context *context = context_with(1, NULL);
+    SCOPED(txm_context_free) txm_context *context = context_with(1, NULL);
     txm_settings s;
     txm_result r;
     txm_error err = {0};
@@ -487,13 +468,12 @@ TEST(other_settings_are_told)
         ck_assert_str_eq(r.reason, cases[i].reason);
         txm_result_clear(&r);
     }
-    txm_context_free(&context);
 }
 
 TEST(odd_settings_are_refused)
 {
     char *source = write_pnm("small.ppm", 3, 4, 4, ramp), *out = in_base("small.tx");
-    txm_context *context = context_with(1, NULL);
+    SCOPED(txm_context_free) txm_context *context = context_with(1, NULL);
     txm_settings settings;
     txm_settings_init(&settings);
     txm_error err = {0};
@@ -511,7 +491,6 @@ TEST(odd_settings_are_refused)
     ck_assert_int_eq(convert(context, source, out, &settings, &r, &err), TXM_STATUS_COLORSPACE);
     ck_assert_msg(strstr(err.message, "sRGB") != NULL, "%s", err.message);
     ck_assert_int_ne(access(out, F_OK), 0);
-    txm_context_free(&context);
 }
 
 TEST(a_missing_device_is_an_error)
@@ -530,7 +509,7 @@ TEST(memory_bound_is_obeyed_or_refused)
     txm_error err = {0};
     txm_result r;
     for (uint64_t bound = 1 << 20; bound <= 1u << 30; bound <<= 10) {
-        txm_context *context = NULL;
+        SCOPED(txm_context_free) txm_context *context = NULL;
         const txm_context_options options = {
             .struct_size = sizeof(txm_context_options), .threads = 2, .max_memory_bytes = bound};
         ck_assert(!txm_context_new(&options, &context, &err));
@@ -539,7 +518,6 @@ TEST(memory_bound_is_obeyed_or_refused)
         ck_assert_int_eq(access(out, F_OK), status ? -1 : 0);
         txm_result_clear(&r);
         txm_error_clear(&err);
-        txm_context_free(&context);
     }
 }
 

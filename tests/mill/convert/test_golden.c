@@ -261,7 +261,7 @@ static void compare_numbers(const char *what, const char *ours, const char *expe
 static void compare_pixels(set *t, const row *m, txm_tx *ours)
 {
     char path[1200], hex[65];
-    txm_tx *theirs = NULL;
+    SCOPED(txm_tx_close) txm_tx *theirs = NULL;
     const txm_tx_info *info = txm_tx_info_of(ours);
     precision how = precision_of(t, m);
     snprintf(path, sizeof path, "%s/%s", t->theirs ? t->theirs : "", m->field[TX_NAME]);
@@ -285,12 +285,11 @@ static void compare_pixels(set *t, const row *m, txm_tx *ours)
         }
         free(p.data);
     }
-    txm_tx_close(&theirs);
 }
 
 static void compare_file(set *t, const row *m, const char *path)
 {
-    txm_tx *tx = NULL;
+    SCOPED(txm_tx_close) txm_tx *tx = NULL;
     txm_error err = {0};
     char reason[256];
     ck_assert_msg(!txm_tx_open(path, &tx, &err), "%s", err.message);
@@ -311,7 +310,6 @@ static void compare_file(set *t, const row *m, const char *path)
     ck_assert_int_eq(constant != NULL, *m->field[CONSTANT] != 0);
     compare_numbers("constant", constant, m->field[CONSTANT], converted ? 5e-5 : 0);
     compare_pixels(t, m, tx);
-    txm_tx_close(&tx);
 }
 
 /* ---- the rows ------------------------------------------------------------------------------------------------- */
@@ -324,7 +322,7 @@ static void compare_row(set *t, const row *m)
     snprintf(cache, sizeof cache, strcmp(m->field[CACHE_DIR], "golden:abs-cache") == 0 ? "%s/abs-cache" : "cache",
              base);
     copy_source(t, m->field[SOURCE]);
-    txm_context *context = NULL;
+    SCOPED(txm_context_free) txm_context *context = NULL;
     txm_error err = {0};
     const txm_context_options options = {.struct_size = sizeof(txm_context_options),
                                          .threads = 2,
@@ -354,7 +352,6 @@ static void compare_row(set *t, const row *m)
     }
     t->files++;
     txm_result_clear(&result);
-    txm_context_free(&context);
 }
 
 TESTS(golden_row, golden.manifest_rows)
@@ -405,7 +402,7 @@ static bool may_differ(const row *m, int release)
 
 static void compare_levels(const char *path, const char *image, char *const expected[])
 {
-    txm_tx *tx = NULL;
+    SCOPED(txm_tx_close) txm_tx *tx = NULL;
     txm_error err = {0};
     unsigned char digest[EVP_MAX_MD_SIZE];
     ck_assert_msg(!txm_tx_open(path, &tx, &err), "%s", err.message);
@@ -422,7 +419,6 @@ static void compare_levels(const char *path, const char *image, char *const expe
         ck_assert_msg(!strncmp(hex, digests + 13 * l, 12), "%s: level %u is not Blender's", image, l);
         free(p.data);
     }
-    txm_tx_close(&tx);
 }
 
 static void compare_release(const row *m, int release)

@@ -71,7 +71,7 @@ TEST(words)
 TEST(places)
 {
     setenv("TXM_FAKE_DEVICES", "2", 1);
-    txm_gpus *g = gpus_new("cuda", 0, TXM_OK);
+    SCOPED(txm_gpus_free) txm_gpus *g = gpus_new("cuda", 0, TXM_OK);
     const txm_gpu_plan plan = plan_of(1000, 1000);
     txm_gpu_lease l[5];
     for (int i = 0; i < 4; i++)
@@ -84,7 +84,6 @@ TEST(places)
     ck_assert(leased(txm_gpus_lease(g, &plan, 0, &l[4], why)) && l[4].device == 1);
     for (int i = 2; i < 5; i++)
         txm_gpus_return(&l[i], false);
-    txm_gpus_free(&g);
 }
 
 /* For any bound, a plan stays within it, and so do two files together. */
@@ -94,7 +93,7 @@ TEST(memory)
     txm_gpu_lease a, b;
     unsigned without = 0, fewer = 0, most = 0;
     for (uint64_t bound = 1 << 16; bound < 1ull << 29; bound += bound / 3) {
-        txm_gpus *g = gpus_new("cuda:0", bound, TXM_OK);
+        SCOPED(txm_gpus_free) txm_gpus *g = gpus_new("cuda:0", bound, TXM_OK);
         txm_gpu_plan plan = plan_of(3000, 2000);
         plan.encoders = UINT32_MAX;
         bool first = leased(txm_gpus_lease(g, &plan, 0, &a, why));
@@ -121,7 +120,6 @@ TEST(memory)
                       a.plan.slots == 2);
         if (first)
             txm_gpus_return(&a, false);
-        txm_gpus_free(&g);
     }
     ck_assert(without && most && fewer);
 }

@@ -27,10 +27,9 @@ static void write_tx(const char *path, const made_image *m)
 static void same_file(const char *path, const uint8_t *want, size_t want_bytes)
 {
     size_t bytes;
-    uint8_t *data = load_file(path, &bytes);
+    FREED uint8_t *data = load_file(path, &bytes);
     ck_assert_uint_eq(bytes, want_bytes);
     ck_assert(memcmp(data, want, bytes) == 0);
-    free(data);
 }
 
 static txm_context *threads(unsigned count)
@@ -49,9 +48,9 @@ static void add_check_strip(const made_image *m, txm_context *context)
     txm_error err = {0};
     snprintf(path, sizeof path, "%s", temp_file("b.tx"));
     write_tx(path, m);
-    uint8_t *plain = load_file(path, &plain_bytes);
+    FREED uint8_t *plain = load_file(path, &plain_bytes);
     append_section(path, m);
-    uint8_t *want = load_file(path, &want_bytes);
+    FREED uint8_t *want = load_file(path, &want_bytes);
     save_file(path, plain, plain_bytes);
 
     ck_assert_msg(txm_borders_add(context, path, &result, &err) == TXM_OK, "%s", err.message);
@@ -66,13 +65,11 @@ static void add_check_strip(const made_image *m, txm_context *context)
     ck_assert_msg(txm_borders_strip(NULL, path, &result, &err) == TXM_OK, "%s", err.message);
     ck_assert(result.changed && result.section_bytes == 0);
     same_file(path, plain, plain_bytes);
-    free(plain);
-    free(want);
 }
 
 TESTS(every_size, SIZES)
 {
-    txm_context *context = threads(3);
+    SCOPED(txm_context_free) txm_context *context = threads(3);
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
         uint32_t tile = type == TXM_TYPE_U16 ? 64u : 16u << (type & 1), channels = (uint32_t)(1 + (_i + type) % 4);
         made_image m =
@@ -81,7 +78,6 @@ TESTS(every_size, SIZES)
         add_check_strip(&m, context);
         free_image(&m);
     }
-    txm_context_free(&context);
 }
 
 /* ---- one image, and a file of it without a section -------------------------------------------------------------- */
@@ -105,7 +101,7 @@ FIXTURE(make_file, drop_file)
 /* The border is wrong and its checksum is right: only a comparison with the neighbours shows it. */
 TEST(wrong_pixels_are_found)
 {
-    made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_SMOOTH);
+    SCOPED(free_image) made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_SMOOTH);
     txm_borders_result result;
     other.levels[0][0] ^= 255; /* a corner pixel, which is in three borders and in the tiles beside its own */
     append_section(path, &other);
@@ -113,7 +109,6 @@ TEST(wrong_pixels_are_found)
     ck_assert_uint_gt(result.bad_tiles, 0);
     ck_assert_uint_lt(result.bad_tiles, result.tiles);
     ck_assert_msg(strstr(result.finding, "level 0") != NULL, "%s", result.finding);
-    free_image(&other);
 }
 
 TEST(refusals)
@@ -159,15 +154,13 @@ TEST(damaged_tiles_stop_it)
     txm_borders_result result;
     txm_error err = {0};
     size_t bytes;
-    uint8_t *file = load_file(path, &bytes);
+    FREED uint8_t *file = load_file(path, &bytes);
     memset(file + 600, 0xff, 50);
     save_file(path, file, bytes);
-    txm_context *context = threads(2);
+    SCOPED(txm_context_free) txm_context *context = threads(2);
     ck_assert_int_eq(txm_borders_add(context, path, &result, &err), TXM_STATUS_CORRUPT);
     ck_assert_msg(strstr(err.message, "level 0, tile") != NULL, "%s", err.message);
     same_file(path, file, bytes);
-    txm_context_free(&context);
-    free(file);
 }
 
 /* If the context was cancelled, nothing is changed, and a check reports nothing. */

@@ -91,14 +91,13 @@ TEST(half_filter)
     for (uint32_t w = 64; filter && w <= W; w += 64)
         for (uint32_t h = 1; h <= H; h += 7) {
             size_t n = (size_t)w * h * CHANNELS * sizeof *pixels;
-            uint8_t *exact = malloc(n); /* so that AddressSanitizer sees a byte too far */
+            FREED uint8_t *exact = malloc(n); /* so that AddressSanitizer sees a byte too far */
             for (uint32_t y = 0; y < h; y++)
                 txm_planes_u16(pixels + y * STRIDE, w, CHANNELS, split + y * w * CHANNELS);
             txm_zip_filter((const uint8_t *)split, n, expected);
             ck_assert(txm_half_filter_fits(w) && exact);
             filter((const uint8_t *)pixels, STRIDE * sizeof *pixels, w, h, exact);
             ck_assert_mem_eq(exact, expected, n);
-            free(exact);
         }
 }
 
@@ -237,22 +236,21 @@ TESTS(sparse_round_trip, 7)
 /* All small sizes, as corner tiles have them. */
 TEST(sparse_small)
 {
-    txm_sparse *s = txm_sparse_new(600);
+    SCOPED(txm_sparse_free) txm_sparse *s = txm_sparse_new(600);
     uint8_t src[600], dst[4096], back[600];
     for (size_t n = 1; n <= 600; n++) {
         fill(src, n, (uint32_t)n % 7);
         check_raw(dst, txm_sparse_run(s, src, n, n, 1 + n % 8, (txm_search)(n % 3), dst), src, n, back);
         check_raw(dst, txm_sparse_run(s, src, n, (n + 1) / 2, 1, TXM_SEARCH_MANY, dst), src, n, back);
     }
-    txm_sparse_free(&s);
 }
 
 /* The survey distinguishes noise from repetition. */
 TEST(survey)
 {
     enum { N = 16384 };
-    txm_sparse *s = txm_sparse_new(N);
-    uint8_t *p = malloc(N);
+    SCOPED(txm_sparse_free) txm_sparse *s = txm_sparse_new(N);
+    FREED uint8_t *p = malloc(N);
     fill(p, N, 0);
     txm_survey noise = txm_sparse_survey(s, p, N, N, 4, 4, 0);
     ck_assert_uint_gt(noise.literal_bits, 7 * N);
@@ -269,8 +267,6 @@ TEST(survey)
     ck_assert_uint_gt(txm_sparse_survey(s, p, N, N / 2, 4, 4, 8 * N).saved_by_8, 0);
     memset(p, 7, N);
     ck_assert_uint_lt(txm_sparse_survey(s, p, N, N, 4, 4, 0).literal_bits, N);
-    free(p);
-    txm_sparse_free(&s);
 }
 
 /* Runs of every length, with short codes and the longest ones, written by vector instructions and by the plain loop. */
@@ -318,7 +314,7 @@ TEST(vector_literals)
 /* Decodes a zlib stream of n bytes with three libraries. */
 static void check_stream(struct libdeflate_decompressor *d, const uint8_t *src, size_t n, uint8_t *stream, size_t bytes)
 {
-    uint8_t *back = malloc(n);
+    FREED uint8_t *back = malloc(n);
     uLongf by_zlib = n;
     size_t by_libdeflate = 0;
     struct inflate_state isal;
@@ -338,7 +334,6 @@ static void check_stream(struct libdeflate_decompressor *d, const uint8_t *src, 
     ck_assert_uint_eq(isal.total_out, n);
     ck_assert_int_eq(isal.block_state, ISAL_BLOCK_FINISH);
     ck_assert_mem_eq(back, src, n);
-    free(back);
 }
 
 TEST(zlib_streams)
@@ -346,14 +341,14 @@ TEST(zlib_streams)
     static const int levels[] = {0, 1, 2, 4, 6, 9, 12};
     enum { N = 32768 };
     struct libdeflate_decompressor *reader = libdeflate_alloc_decompressor();
-    uint8_t *src = malloc(N);
+    FREED uint8_t *src = malloc(N);
     txm_error err = {0};
     for (size_t l = 0; l < sizeof levels / sizeof *levels; l++)
         for (int parts = 1; parts <= 2; parts++) {
-            txm_deflate *d = NULL;
+            SCOPED(txm_deflate_free) txm_deflate *d = NULL;
             txm_deflate_shape shape = {N, parts == 2 ? 1 : 4, parts, l % 2, l % 2};
             ck_assert_int_eq(txm_deflate_new(levels[l], &shape, &d, &err), TXM_OK);
-            uint8_t *dst = malloc(txm_deflate_bound(d));
+            FREED uint8_t *dst = malloc(txm_deflate_bound(d));
             for (uint32_t kind = 0; kind <= 6; kind++)
                 for (size_t n = N; n; n = n > 40 ? n / 3 : n - 1) {
                     size_t size = 0;
@@ -361,11 +356,8 @@ TEST(zlib_streams)
                     ck_assert_int_eq(txm_deflate_run(d, src, n, dst, &size, &err), TXM_OK);
                     check_stream(reader, src, n, dst, size);
                 }
-            free(dst);
-            txm_deflate_free(&d);
         }
     libdeflate_free_decompressor(reader);
-    free(src);
 }
 
 /* ---- tiles ---- */
@@ -419,7 +411,7 @@ TEST(incompressible)
     for (txm_type type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
         txm_tile_format format = {type, 4, 64, {TXM_CODEC_ZIP, 0}};
         size_t raw = 64 * 64 * 4 * txm_type_bytes(type), size = 0;
-        txm_tile_encoder *e = NULL;
+        SCOPED(txm_tile_encoder_free) txm_tile_encoder *e = NULL;
         const void *encoded = NULL;
         ck_assert_int_eq(txm_tile_encoder_new(&format, &e, NULL), TXM_OK);
         ck_assert_int_eq(txm_tile_encode(e, pixels, raw / 64, 64, 64, &encoded, &size, NULL), TXM_OK);
@@ -433,7 +425,6 @@ TEST(incompressible)
             ck_assert_mem_eq(encoded, split, raw);
         }
         ck_assert_uint_lt(size, raw + raw / 64);
-        txm_tile_encoder_free(&e);
     }
 }
 
@@ -444,12 +435,11 @@ TEST(one_colour)
     for (txm_type type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++) {
         txm_tile_format format = {type, 4, 64, {TXM_CODEC_ZIP, 0}};
         size_t row = 64 * 4 * txm_type_bytes(type), size = 0;
-        txm_tile_encoder *e = NULL;
+        SCOPED(txm_tile_encoder_free) txm_tile_encoder *e = NULL;
         const void *encoded = NULL;
         ck_assert_int_eq(txm_tile_encoder_new(&format, &e, NULL), TXM_OK);
         ck_assert_int_eq(txm_tile_encode(e, pixels, row, 64, 64, &encoded, &size, NULL), TXM_OK);
         ck_assert_uint_lt(300 * size, 64 * row);
-        txm_tile_encoder_free(&e);
     }
 }
 
@@ -459,13 +449,13 @@ TESTS(no_memory_of_earlier_tiles, 4)
     txm_tile_format format = {(txm_type)_i, 4, 64, {TXM_CODEC_ZIP, 0}};
     size_t row = 64 * 4 * txm_type_bytes(format.type), first_size = 0, size = 0;
     static uint8_t a[64 * 64 * 16], b[64 * 64 * 16];
-    txm_tile_encoder *e = NULL;
+    SCOPED(txm_tile_encoder_free) txm_tile_encoder *e = NULL;
     const void *encoded;
     fill(a, sizeof a, 3);
     fill(b, sizeof b, 4);
     ck_assert_int_eq(txm_tile_encoder_new(&format, &e, NULL), TXM_OK);
     ck_assert_int_eq(txm_tile_encode(e, a, row, 50, 33, &encoded, &first_size, NULL), TXM_OK);
-    uint8_t *first = malloc(first_size);
+    FREED uint8_t *first = malloc(first_size);
     memcpy(first, encoded, first_size);
     for (uint32_t w = 1; w <= 64; w += 9) {
         ck_assert_int_eq(txm_tile_encode(e, b, row, w, 65 - w, &encoded, &size, NULL), TXM_OK);
@@ -473,6 +463,4 @@ TESTS(no_memory_of_earlier_tiles, 4)
         ck_assert_uint_eq(size, first_size);
         ck_assert_mem_eq(encoded, first, size);
     }
-    free(first);
-    txm_tile_encoder_free(&e);
 }

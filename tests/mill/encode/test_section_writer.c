@@ -130,7 +130,7 @@ static void decode_lines(uint8_t *window, uint32_t w, uint32_t h, uint32_t chann
 static void decode(const uint8_t *payload, size_t size, uint8_t *window, const tile_window *t, uint32_t channels)
 {
     size_t n = txm_border_pixels(t->w, t->h), row = (t->w + 4) * t->px;
-    uint8_t *planes = txm_calloc(n, t->px), *packed = txm_calloc(n, t->px);
+    FREED uint8_t *planes = txm_calloc(n, t->px), *packed = txm_calloc(n, t->px);
     uint64_t mask = size ? get_le(payload, 2) : 0;
     if (size && !mask) {
         ck_assert_uint_eq(size, 2 + t->px);
@@ -149,8 +149,6 @@ static void decode(const uint8_t *payload, size_t size, uint8_t *window, const t
         ck_assert_uint_eq(used, got);
         decode_lines(window, t->w, t->h, channels, t->px / channels, planes);
     }
-    free(planes);
-    free(packed);
 }
 
 /* ---- writing ---- */
@@ -183,24 +181,21 @@ enum { MAX_TILES = 4096 };
 static txm_status append_section(int fd, uint64_t image_bytes, const made_image *m, size_t shuffle)
 {
     static tile_ref list[MAX_TILES];
-    txm_border_encoder *encoder = NULL;
-    txm_section_writer *writer = NULL;
+    SCOPED(txm_border_encoder_free) txm_border_encoder *encoder = NULL;
+    SCOPED(txm_section_writer_free) txm_section_writer *writer = NULL;
     size_t n = list_tiles(m, list, shuffle);
     ck_assert_int_eq(txm_border_encoder_new(&m->layout, &encoder, &err), TXM_OK);
     ck_assert_int_eq(txm_section_writer_new(&m->layout, "/tmp", &writer, &err), TXM_OK);
     for (size_t i = 0; i < n; i++) {
-        tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
+        SCOPED(free_window) tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
         const void *encoded = NULL;
         size_t size = 0, row = (t.w + 4) * t.px;
         ck_assert_int_eq(
             txm_border_encode(encoder, t.border, t.padded + 2 * row + 2 * t.px, row, t.w, t.h, &encoded, &size, &err),
             TXM_OK);
         ck_assert_int_eq(txm_section_writer_add(writer, list[i].level, list[i].tile, encoded, size, &err), TXM_OK);
-        free_window(&t);
     }
     txm_status status = txm_section_writer_finish(writer, fd, image_bytes, &err);
-    txm_section_writer_free(&writer);
-    txm_border_encoder_free(&encoder);
     return status;
 }
 
@@ -258,7 +253,7 @@ static counts check_section(const made_image *m, const file *f)
                       txm_xxh64(f->p + footer.index_offset, footer.index_bytes + TXM_SECTION_CHECK_AT, 0));
     ck_assert_uint_eq(footer.index_raw, 4 + 8 * m->layout.levels + 8 * n);
 
-    uint8_t *index = txm_calloc(footer.index_raw, 1);
+    FREED uint8_t *index = txm_calloc(footer.index_raw, 1);
     ck_assert_uint_eq(ZSTD_decompress(index, footer.index_raw, f->p + footer.index_offset, footer.index_bytes),
                       footer.index_raw);
     ck_assert_uint_eq(get_le(index, 4), m->layout.levels);
@@ -266,7 +261,7 @@ static counts check_section(const made_image *m, const file *f)
     uint64_t at = footer.image_bytes, *offsets = txm_calloc(n, sizeof *offsets);
     counts seen = {0};
     for (size_t i = 0; i < n; i++) {
-        tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
+        SCOPED(free_window) tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
         size_t size = get_le(sizes + 4 * i, 4), row = (t.w + 4) * t.px, from = i;
         offsets[i] = at;
         if (size == TXM_BORDER_REFERENCE_BYTES) {
@@ -280,21 +275,18 @@ static counts check_section(const made_image *m, const file *f)
             ck_assert_uint_eq(f->p[at], 0);
             seen.missing++;
         } else {
-            uint8_t *window = txm_calloc((size_t)(t.h + 4), row);
+            FREED uint8_t *window = txm_calloc((size_t)(t.h + 4), row);
             for (size_t y = 0; y < t.h; y++) /* a reader knows only the tile itself */
                 memcpy(window + (y + 2) * row + 2 * t.px, t.padded + (y + 2) * row + 2 * t.px, t.w * t.px);
             decode(f->p + offsets[from], get_le(sizes + 4 * from, 4), window, &t, m->layout.channels);
             if (memcmp(window, t.padded, (t.h + 4) * row))
                 ck_abort_msg("border of tile %u, level %u", list[i].tile, list[i].level);
-            free(window);
         }
         ck_assert_uint_eq(get_le(checks + 4 * i, 4),
                           (uint32_t)txm_xxh64(t.border, txm_border_pixels(t.w, t.h) * t.px, 0));
         at += size;
-        free_window(&t);
     }
     ck_assert_uint_eq(at, footer.index_offset);
-    free(index);
     free(offsets);
     return seen;
 }
@@ -305,15 +297,15 @@ static void check_reader(const made_image *m, const file *f)
     static tile_ref list[MAX_TILES];
     size_t n = list_tiles(m, list, 0);
     char path[64];
-    txm_tx *tx = NULL;
+    SCOPED(txm_tx_close) txm_tx *tx = NULL;
     snprintf(path, sizeof path, "/proc/self/fd/%d", f->fd);
     ck_assert_msg(txm_tx_open(path, &tx, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_VALID);
     for (size_t i = 0; i < n; i++) {
-        tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
+        SCOPED(free_window) tile_window t = cut(m, list[i].level, list[i].x, list[i].y);
         uint32_t x = list[i].x / m->layout.tile_px, y = list[i].y / m->layout.tile_px;
         size_t row = (t.w + 4) * t.px;
-        uint8_t *got = txm_calloc(t.h + 4, row);
+        FREED uint8_t *got = txm_calloc(t.h + 4, row);
         ck_assert_int_eq(txm_tx_read_tile(tx,
                                           &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
                                                             .level = list[i].level,
@@ -328,19 +320,14 @@ static void check_reader(const made_image *m, const file *f)
                          TXM_OK);
         ck_assert_mem_eq(got, t.padded, (t.h + 4) * row);
         ck_assert_msg(txm_tx_check_border(tx, list[i].level, x, y, &err) == TXM_OK, "%s", err.message);
-        free(got);
-        free_window(&t);
     }
-    txm_tx_close(&tx);
 }
 
 static void round_trip(uint32_t w, uint32_t h, uint32_t channels, txm_type type, uint32_t tile, made_content content)
 {
-    made_image m = make_image(w, h, channels, type, tile, zip, content);
-    file f = make_file(&m, 1);
+    SCOPED(free_image) made_image m = make_image(w, h, channels, type, tile, zip, content);
+    SCOPED(free_file) file f = make_file(&m, 1);
     check_section(&m, &f);
-    free_file(&f);
-    free_image(&m);
 }
 
 TESTS(every_type, 4)
@@ -370,7 +357,7 @@ TEST(two_and_three_channels)
     for (uint32_t channels = 2; channels <= 3; channels++) {
         txm_tx_layout layout = {64, 64, 7, channels, TXM_TYPE_U8, 64, zip};
         uint8_t pixels[68 * 68 * 3], border[528 * 3], *r = border;
-        txm_border_encoder *encoder = NULL;
+        SCOPED(txm_border_encoder_free) txm_border_encoder *encoder = NULL;
         const void *encoded;
         size_t size;
         for (size_t i = 0; i < sizeof pixels; i++)
@@ -386,13 +373,11 @@ TEST(two_and_three_channels)
                                            &encoded, &size, &err),
                          TXM_OK);
         tile_window t = {64, 64, channels, NULL, NULL};
-        uint8_t *window = txm_calloc(sizeof pixels, 1);
+        FREED uint8_t *window = txm_calloc(sizeof pixels, 1);
         for (uint32_t y = 2; y < 66; y++)
             memcpy(window + (y * 68 + 2) * channels, pixels + (y * 68 + 2) * channels, 64 * channels);
         decode((const uint8_t *)encoded + 4, size - 4, window, &t, channels);
         ck_assert_mem_eq(window, pixels, 68 * 68 * channels);
-        free(window);
-        txm_border_encoder_free(&encoder);
     }
 }
 
@@ -400,40 +385,34 @@ TEST(two_and_three_channels)
  * is that colour. */
 TESTS(flat_borders, 4)
 {
-    made_image m = make_image(256, 256, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
+    SCOPED(free_image) made_image m = make_image(256, 256, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
     size_t px = made_pixel_bytes(&m);
-    file flat = make_file(&m, 0);
+    SCOPED(free_file) file flat = make_file(&m, 0);
     txm_section_footer footer;
     ck_assert(txm_section_footer_parse(flat.p + flat.bytes - TXM_SECTION_FOOTER_BYTES, &footer));
     ck_assert_uint_eq(footer.index_offset, footer.image_bytes);
     for (uint32_t y = 64; y < 128; y++) /* one tile of level 0 becomes black */
         memset(m.levels[0] + ((size_t)y * 256 + 64) * px, 0, 64 * px);
-    file hole = make_file(&m, 0);
+    SCOPED(free_file) file hole = make_file(&m, 0);
     check_section(&m, &hole);
-    uint8_t *index = txm_calloc(footer.index_raw, 1);
+    FREED uint8_t *index = txm_calloc(footer.index_raw, 1);
     ck_assert(txm_section_footer_parse(hole.p + hole.bytes - TXM_SECTION_FOOTER_BYTES, &footer));
     ZSTD_decompress(index, footer.index_raw, hole.p + footer.index_offset, footer.index_bytes);
     ck_assert_uint_eq(get_le(index + 4 + 8 * m.layout.levels + 4 * 5, 4), 2 + px); /* the black tile's */
-    free(index);
-    free_file(&flat);
-    free_file(&hole);
-    free_image(&m);
 }
 
 /* Borders of a pattern repeat. */
 TESTS(repeated_borders, 4)
 {
-    made_image m = make_image(512, 512, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
+    SCOPED(free_image) made_image m = make_image(512, 512, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
     size_t px = made_pixel_bytes(&m);
     for (uint32_t y = 0; y < 512; y++) /* tiles of two kinds, like a chess board */
         for (uint32_t x = 0; x < 512; x++)
             if ((x / 64 + y / 64) % 2)
                 memset(m.levels[0] + ((size_t)y * 512 + x) * px, (int)(y % 64 * 3), px);
-    file f = make_file(&m, 3);
+    SCOPED(free_file) file f = make_file(&m, 3);
     ck_assert_uint_ge(check_section(&m, &f).repeats, 60);
     check_reader(&m, &f);
-    free_file(&f);
-    free_image(&m);
 }
 
 /* Tiles shrink to almost nothing, while their borders do not. Still the section takes at most a fifth of the file. */
@@ -442,7 +421,7 @@ TESTS(bounded, 4)
     static const uint32_t sizes[] = {511, 512, 700};
     for (size_t i = 0; i < (_i && !thorough() ? 2 : 3); i++) {
         uint32_t size = sizes[i];
-        made_image m = make_image(size, size, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
+        SCOPED(free_image) made_image m = make_image(size, size, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
         size_t px = made_pixel_bytes(&m);
         uint64_t state = 1;
         for (uint32_t y = 0; y < size; y++)
@@ -451,7 +430,7 @@ TESTS(bounded, 4)
                     state = state * 6364136223846793005u + 1442695040888963407u;
                     m.levels[0][((size_t)y * size + x) * px + b] = (uint8_t)(state >> 60);
                 }
-        file f = make_file(&m, 1);
+        SCOPED(free_file) file f = make_file(&m, 1);
         counts seen = check_section(&m, &f);
         check_reader(&m, &f);
         if (size >= 512) {
@@ -460,31 +439,26 @@ TESTS(bounded, 4)
         } else {
             ck_assert_uint_eq(seen.missing, 0);
         }
-        free_file(&f);
-        free_image(&m);
     }
 }
 
 /* The order of the calls does not influence the result. */
 TESTS(any_order, 4)
 {
-    made_image m = make_image(700, 300, 4, (txm_type)_i, 32, zip, MADE_SMOOTH);
-    file a = make_file(&m, 0);
+    SCOPED(free_image) made_image m = make_image(700, 300, 4, (txm_type)_i, 32, zip, MADE_SMOOTH);
+    SCOPED(free_file) file a = make_file(&m, 0);
     for (size_t shuffle = 1; shuffle < 4; shuffle++) {
-        file b = make_file(&m, shuffle * 31);
+        SCOPED(free_file) file b = make_file(&m, shuffle * 31);
         ck_assert_uint_eq(a.bytes, b.bytes);
         ck_assert_mem_eq(a.p, b.p, a.bytes);
-        free_file(&b);
     }
-    free_file(&a);
-    free_image(&m);
 }
 
 /* Any change of the header, of directories or of their values changes the identity; changes of tiles do not. */
 TESTS(identity, 4)
 {
-    made_image m = make_image(300, 200, 4, (txm_type)_i, 64, zip, MADE_SMOOTH);
-    file f = make_file(&m, 0);
+    SCOPED(free_image) made_image m = make_image(300, 200, 4, (txm_type)_i, 64, zip, MADE_SMOOTH);
+    SCOPED(free_file) file f = make_file(&m, 0);
     uint64_t want = 0, got = 0, changed = 0;
     ck_assert(txm_image_identity(f.p, f.image_bytes, &want));
     ck_assert(!txm_image_identity(f.p, 7, &got));
@@ -503,8 +477,6 @@ TESTS(identity, 4)
     ck_assert_uint_ne(got, want);
     ck_assert_uint_gt(part * changed, 500);
     ck_assert_uint_lt(part * changed, f.image_bytes / 4);
-    free_file(&f);
-    free_image(&m);
 }
 
 TEST(identity_of_hostile_bytes)
@@ -531,12 +503,12 @@ TEST(identity_of_hostile_bytes)
 
 TEST(wrong_use)
 {
-    made_image m = make_image(100, 100, 4, TXM_TYPE_U8, 64, zip, MADE_SMOOTH);
+    SCOPED(free_image) made_image m = make_image(100, 100, 4, TXM_TYPE_U8, 64, zip, MADE_SMOOTH);
     txm_section_writer *w = NULL;
     txm_border_encoder *e = NULL;
     txm_tx_layout layout = m.layout;
     uint8_t border[8] = {0};
-    int fd = memfd_create("x", 0);
+    SCOPED(close_descriptor) int fd = memfd_create("x", 0);
     ck_assert_int_eq(txm_section_writer_new(&layout, "/tmp", &w, NULL), TXM_OK);
     ck_assert_int_eq(txm_section_writer_add(w, 0, 4, border, 6, NULL), TXM_STATUS_INTERNAL); /* 2 x 2 tiles */
     ck_assert_int_eq(txm_section_writer_add(w, 7, 0, border, 6, NULL), TXM_STATUS_INTERNAL); /* 7 levels */
@@ -555,13 +527,11 @@ TEST(wrong_use)
     ck_assert_int_eq(ftruncate(fd, 5000), 0); /* zeros are not an image */
     memset(&err, 0, sizeof err);
     ck_assert_int_eq(append_section(fd, 5000, &m, 0), TXM_STATUS_UNSUPPORTED);
-    close(fd);
-    free_image(&m);
 }
 
 TEST(file_too_large)
 {
-    made_image m = make_image(500, 400, 4, TXM_TYPE_U8, 64, zip, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(500, 400, 4, TXM_TYPE_U8, 64, zip, MADE_NOISE);
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
     char path[] = "/tmp/txm-section-XXXXXX";
@@ -581,5 +551,4 @@ TEST(file_too_large)
     ck_assert_int_eq(err.sys_errno, EFBIG);
     close(fd);
     unlink(path);
-    free_image(&m);
 }

@@ -78,10 +78,10 @@ static txm_status run(const char *const *paths, txm_batch_options options, unsig
     cancel = 0;
     const txm_context_options context_options = {
         .struct_size = sizeof(txm_context_options), .threads = threads, .cancel = &cancel};
-    txm_context *context = NULL;
+    SCOPED(txm_context_free) txm_context *context = NULL;
     txm_batch *batch = NULL;
     txm_error err = {0};
-    txm_inputs *inputs;
+    SCOPED(txm_inputs_free) txm_inputs *inputs = NULL;
     ck_assert_int_eq(txm_inputs_new(NULL, &inputs, &err), TXM_OK);
     for (; *paths; paths++)
         ck_assert_int_eq(txm_inputs_add(inputs, *paths, &err), TXM_OK);
@@ -103,8 +103,6 @@ static txm_status run(const char *const *paths, txm_batch_options options, unsig
     txm_batch_free(&batch);
     ck_assert_ptr_null(batch);
     txm_batch_free(&batch);
-    txm_inputs_free(&inputs);
-    txm_context_free(&context);
     return status;
 }
 
@@ -198,7 +196,7 @@ TEST(test_cancel)
 /* Another process makes the file: this one comes back later and finds it fresh. */
 TEST(test_waits_for_claims)
 {
-    txm_claims *others = txm_claims_new(NULL);
+    SCOPED(txm_claims_free) txm_claims *others = txm_claims_new(NULL);
     txm_claim *claim = NULL;
     batch_folder("blender_tx");
     const char *tx = "blender_tx/small.png.0-926BDA8569F1F2504902F06ABA51E46D.tx";
@@ -226,7 +224,6 @@ TEST(test_waits_for_claims)
     txm_claims_drop(others, &claim);
     ck_assert_int_eq(waitpid(other, &status, 0), other);
     ck_assert_int_eq(status, 0);
-    txm_claims_free(&others);
 }
 
 TEST(test_store)
@@ -253,9 +250,9 @@ TEST(test_store)
 TEST(test_contexts)
 {
     char config[512];
-    txm_context *base = NULL, *other = NULL, *linear = NULL;
-    txm_batch *batch = NULL;
-    txm_inputs *inputs;
+    SCOPED(txm_context_free) txm_context *base = NULL, *other = NULL, *linear = NULL;
+    SCOPED(txm_batch_free) txm_batch *batch = NULL;
+    SCOPED(txm_inputs_free) txm_inputs *inputs = NULL;
     txm_error err = {0};
     snprintf(config, sizeof config, "%s/color/small.ocio", getenv("TXM_TESTDATA"));
     ck_assert_int_eq(txm_context_new(NULL, &base, &err), TXM_OK);
@@ -279,9 +276,4 @@ TEST(test_contexts)
     ck_assert_ptr_eq(batch->items[1].context, other);
     ck_assert_str_eq(txm_color_config_name(txm_context_color(batch->items[2].context)), config);
     ck_assert_str_eq(txm_color_role(txm_context_color(batch->items[2].context), "scene_linear"), "ACES2065-1");
-    txm_batch_free(&batch);
-    txm_inputs_free(&inputs);
-    txm_context_free(&linear);
-    txm_context_free(&other);
-    txm_context_free(&base);
 }

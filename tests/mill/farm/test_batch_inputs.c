@@ -19,7 +19,7 @@
 
 TEST(test_names)
 {
-    txm_names names = {0};
+    SCOPED(txm_names_free) txm_names names = {0};
     char text[32];
     const char *first = txm_names_put(&names, "n0");
     for (unsigned i = 0; i < 5000; i++) {
@@ -34,13 +34,11 @@ TEST(test_names)
     ck_assert_ptr_ne(txm_names_copy(&names, "n0"), first);
     ck_assert_ptr_null(txm_names_put(&names, NULL));
     /* One is longer than a chunk, and one is empty. */
-    char *big = malloc(200001);
+    FREED char *big = malloc(200001);
     memset(big, 'x', 200000);
     big[200000] = 0;
     ck_assert_str_eq(txm_names_put(&names, big), big);
     ck_assert_str_eq(txm_names_put(&names, ""), "");
-    free(big);
-    txm_names_free(&names);
 }
 
 /* ---- globs ------------------------------------------------------------------------------------------------------ */
@@ -281,7 +279,7 @@ TEST(test_rules_first_match_counts)
 
 TEST(test_limits_first_match_counts)
 {
-    txm_rules *rules;
+    SCOPED(txm_rules_free) txm_rules *rules = NULL;
     txm_error err = {0};
     ck_assert_int_eq(txm_rules_new(&rules, &err), TXM_OK);
     ck_assert_uint_eq(txm_rules_limit(rules, "a.png"), 0);
@@ -312,7 +310,6 @@ TEST(test_limits_first_match_counts)
     input = (txm_input){.path = "a.exr", .ruled = true};
     txm_rules_apply(rules, &input, &s);
     ck_assert_uint_eq(s.limit_px, 0);
-    txm_rules_free(&rules);
 }
 
 static const char *const bad_limits[] = {"",
@@ -342,26 +339,24 @@ static const char *const bad_limits[] = {"",
 
 TESTS(test_bad_limits, sizeof bad_limits / sizeof *bad_limits)
 {
-    txm_rules *rules;
+    SCOPED(txm_rules_free) txm_rules *rules = NULL;
     txm_error err = {0};
     ck_assert_int_eq(txm_rules_new(&rules, &err), TXM_OK);
     ck_assert_int_eq(txm_rules_add_limit(rules, bad_limits[_i], &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "must be a size, such as 2048 or 2k, from 16 to 1024k, or none"));
     ck_assert_uint_eq(txm_rules_limit(rules, "background/a.png"), 0);
-    txm_rules_free(&rules);
 }
 
 static const char *const bad_rules[] = {"*.png", "=sRGB", "*.png=", "*.png=,alfa", ""};
 
 TESTS(test_bad_rules, sizeof bad_rules / sizeof *bad_rules)
 {
-    txm_rules *rules;
+    SCOPED(txm_rules_free) txm_rules *rules = NULL;
     txm_error err = {0};
     ck_assert_int_eq(txm_rules_new(&rules, &err), TXM_OK);
     ck_assert_int_eq(txm_rules_add(rules, bad_rules[_i], "--rule", &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "--rule"));
     ck_assert_ptr_null(txm_rules_match(rules, "a.png"));
-    txm_rules_free(&rules);
 }
 
 TEST(test_rules_file)

@@ -336,7 +336,7 @@ static atomic_int winners;
 
 static void *contend(void *arg)
 {
-    txm_claims *claims = txm_claims_new(&patient);
+    SCOPED(txm_claims_free) txm_claims *claims = txm_claims_new(&patient);
     (void)arg;
     for (int i = 0; i < ROUNDS; i++) {
         txm_claim *claim = NULL;
@@ -348,7 +348,6 @@ static void *contend(void *arg)
         txm_claims_drop(claims, &claim);
         pthread_barrier_wait(&barrier);
     }
-    txm_claims_free(&claims);
     return NULL;
 }
 

@@ -60,7 +60,7 @@ TEST(wrong_lines_fail_alone)
     fprintf(f, "a.png\n");
     ck_assert_int_eq(fclose(f), 0);
     batch_png("a.png", 1);
-    txm_inputs *inputs = list_of("list");
+    SCOPED(txm_inputs_free) txm_inputs *inputs = list_of("list");
     ck_assert_uint_eq(txm_inputs_count(inputs), WRONG + 1);
     for (int i = 0; i < WRONG; i++) {
         const txm_input *input = txm_inputs_at(inputs, (size_t)i);
@@ -70,7 +70,6 @@ TEST(wrong_lines_fail_alone)
         ck_assert_msg(strstr(input->message, line) && strstr(input->message, wrong[i].says), "%s", input->message);
     }
     expect_input(inputs, WRONG, "a.png", "list:9", TXM_OK);
-    txm_inputs_free(&inputs);
 }
 
 TEST(what_is_no_list_fails)
@@ -79,11 +78,10 @@ TEST(what_is_no_list_fails)
     static const char *const folders[] = {"gone", "folder"};
     batch_folder("folder");
     for (int i = 0; i < 2; i++) {
-        txm_inputs *inputs = list_of(folders[i]);
+        SCOPED(txm_inputs_free) txm_inputs *inputs = list_of(folders[i]);
         ck_assert_uint_eq(txm_inputs_count(inputs), 1);
         ck_assert_int_ne(txm_inputs_at(inputs, 0)->status, TXM_OK);
         ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 0)->message, folders[i]));
-        txm_inputs_free(&inputs);
     }
     char *text = malloc(LONG + 1);
     memset(text, 'x', LONG);
@@ -189,11 +187,11 @@ TEST(other_pixels_in_one_place_are_refused)
 
 TEST(stores_give_back_what_they_keep)
 {
-    txm_context *context = NULL;
+    SCOPED(txm_context_free) txm_context *context = NULL;
     txm_batch b = {.events = {.warn = on_warn}};
     txm_settings settings;
     txm_error err = {0};
-    txm_result result = {0};
+    SCOPED(txm_result_clear) txm_result result = {0};
     char *object = NULL;
     const txm_context_options threads = {.struct_size = sizeof threads, .threads = 1};
     const txm_convert_options where = {.struct_size = sizeof where, .output = "made.tx"};
@@ -201,7 +199,7 @@ TEST(stores_give_back_what_they_keep)
     txm_settings_init(&settings);
     batch_png("a.png", 1);
     ck_assert_msg(!txm_convert(context, "a.png", &settings, &where, &result, &err), "%s", err.message);
-    txm_source *source = NULL;
+    SCOPED(txm_source_close) txm_source *source = NULL;
     ck_assert_int_eq(txm_source_open("a.png", NULL, &source, NULL), TXM_OK);
     txm_resolved resolved;
     ck_assert_int_eq(txm_resolve(context, &settings, "a.png", txm_source_info_of(source), false, &resolved, NULL),
@@ -251,9 +249,6 @@ TEST(stores_give_back_what_they_keep)
     ck_assert(*warnings);
     free(object);
     pthread_mutex_destroy(&b.events_lock);
-    txm_source_close(&source);
-    txm_result_clear(&result);
-    txm_context_free(&context);
 }
 
 /* ---- images that cannot be read ---------------------------------------------------------------------------------- */

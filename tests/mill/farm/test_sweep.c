@@ -105,9 +105,8 @@ static void dead_claim(const char *path)
 
 static void make_owned(void *suffix)
 {
-    char *path = txm_owned_path(".", "x", suffix);
+    FREED char *path = txm_owned_path(".", "x", suffix);
     batch_file(path, "12345");
-    free(path);
 }
 
 static void set_age(const char *path, time_t age)
@@ -290,12 +289,11 @@ static void kill_at_each_call(void (*go_on)(void))
 
 static void take_at_once(void)
 {
-    txm_claims *claims = txm_claims_new(&patient);
+    SCOPED(txm_claims_free) txm_claims *claims = txm_claims_new(&patient);
     txm_claim *claim = NULL;
     ck_assert_int_eq(txm_claims_take(claims, "a.tx", &claim, NULL), TXM_OK);
     sweep_here(false);
     ck_assert_int_eq(access(claim_path, F_OK), 0);
-    txm_claims_free(&claims);
 }
 
 static void sweep_once(void)

@@ -67,13 +67,12 @@ static char *make(const char *cache_dir, bool force)
     txm_settings settings;
     txm_settings_init(&settings);
     const txm_convert_options options = {.struct_size = sizeof(txm_convert_options), .force = force};
-    txm_result result = {0};
+    SCOPED(txm_result_clear) txm_result result = {0};
     txm_error err = {0};
     settings.cache_dir = cache_dir;
     ck_assert_msg(txm_convert(context, source, &settings, &options, &result, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(result.outcome, TXM_OUTCOME_CREATED);
     char *path = txm_strdup(result.tx_path);
-    txm_result_clear(&result);
     return path;
 }
 
@@ -94,38 +93,35 @@ static void expect(const char *cache_dir, txm_tx_state state, const char *path, 
 
 TEST(test_missing_and_fresh)
 {
-    char *expected = txm_tx_path(source, NULL, &key);
+    FREED char *expected = txm_tx_path(source, NULL, &key);
     expect(NULL, TXM_TX_STATE_MISSING, expected, "");
-    char *made = make(NULL, false);
+    FREED char *made = make(NULL, false);
     ck_assert_str_eq(made, expected);
     expect(NULL, TXM_TX_STATE_FRESH, expected, "");
     expect("", TXM_TX_STATE_FRESH, expected, "");
     expect("blender_tx", TXM_TX_STATE_FRESH, expected, "");
-    free(made);
-    free(expected);
 }
 
 TEST(test_freshness_to_the_second)
 {
-    char *tx = make(NULL, false);
+    FREED char *tx = make(NULL, false);
     set_time(tx, 1500000000, 999999999);
     expect(NULL, TXM_TX_STATE_FRESH, tx, "");
     set_time(tx, 1500000001, 5); /* newer is not fresh: Cycles requires equal times */
     expect(NULL, TXM_TX_STATE_OUTDATED, tx, "older than the tx file by 1 second");
     set_time(tx, 1499999999, 5);
     expect(NULL, TXM_TX_STATE_OUTDATED, tx, "newer than the tx file by 1 second");
-    free(tx);
 }
 
 TEST(test_order_of_places)
 {
-    char *in_default = make(NULL, false);
-    char *in_cache = txm_tx_path(source, "cache", &key);
+    FREED char *in_default = make(NULL, false);
+    FREED char *in_cache = txm_tx_path(source, "cache", &key);
     /* The file in the default folder is used while the configured one has no fresh file ... */
     expect("cache", TXM_TX_STATE_FRESH, in_default, "");
     /* ... but "blender_tx" must be spelled like this: another spelling of the path also means the default folder. */
     expect("./blender_tx", TXM_TX_STATE_FRESH, NULL, "");
-    char *made = make("cache", true);
+    FREED char *made = make("cache", true);
     ck_assert_str_eq(made, in_cache);
     expect("cache", TXM_TX_STATE_FRESH, in_cache, "");
     /* If neither folder has a fresh file, the path in the configured folder is returned, which a conversion would
@@ -134,9 +130,6 @@ TEST(test_order_of_places)
     expect("cache", TXM_TX_STATE_FRESH, in_default, "");
     set_time(in_default, 1, 0);
     expect("cache", TXM_TX_STATE_OUTDATED, in_cache, "newer than the tx file by ");
-    free(made);
-    free(in_cache);
-    free(in_default);
 }
 
 /* The name in the default folder has no `filepath:`, whatever is configured. */
@@ -144,18 +137,16 @@ TEST(test_absolute_falls_back)
 {
     char cache[100];
     snprintf(cache, sizeof cache, "%s/abs", dir);
-    char *in_default = make(NULL, false);
+    FREED char *in_default = make(NULL, false);
     expect(cache, TXM_TX_STATE_FRESH, in_default, "");
-    char *in_cache = make(cache, true);
+    FREED char *in_cache = make(cache, true);
     expect(cache, TXM_TX_STATE_FRESH, in_cache, "");
     ck_assert_str_ne(strrchr(in_cache, '/'), strrchr(in_default, '/'));
-    free(in_default);
-    free(in_cache);
 }
 
 TEST(test_unusable)
 {
-    char *tx = make(NULL, false);
+    FREED char *tx = make(NULL, false);
     ck_assert_int_eq(truncate(tx, 5000), 0);
     set_time(tx, 1500000000, 5);
     expect(NULL, TXM_TX_STATE_UNUSABLE, tx, "");
@@ -165,16 +156,14 @@ TEST(test_unusable)
     ck_assert_int_eq(unlink(tx), 0);
     ck_assert_int_eq(mkdir(tx, 0755), 0);
     expect(NULL, TXM_TX_STATE_UNUSABLE, tx, "not a regular file");
-    free(tx);
 }
 
 TEST(test_source_serves)
 {
-    char *tx = make(NULL, false);
+    FREED char *tx = make(NULL, false);
     snprintf(source, sizeof source, "%s/other.tx", dir);
     copy_file(tx, source);
     expect(NULL, TXM_TX_STATE_SOURCE, source, "");
-    free(tx);
 }
 
 static void refused(const char *path, txm_status status)
@@ -352,8 +341,8 @@ TEST(test_bad_sources)
 
 TEST(test_describe)
 {
-    char *path = make(NULL, false);
-    txm_tx *tx = NULL;
+    FREED char *path = make(NULL, false);
+    SCOPED(txm_tx_close) txm_tx *tx = NULL;
     txm_tx_description d;
     ck_assert_int_eq(txm_tx_open(path, &tx, NULL), TXM_OK);
     ck_assert_int_eq(txm_tx_describe(tx, &d, NULL), TXM_OK);
@@ -367,8 +356,6 @@ TEST(test_describe)
     ck_assert(d.average_count == 4 && d.constant_count == 0 && d.average[3] == 1);
     txm_tx_description_free(&d);
     ck_assert_ptr_null(d.source);
-    txm_tx_close(&tx);
-    free(path);
 }
 
 /* The path of this source looks like the text that follows it. */
@@ -378,8 +365,8 @@ TEST(test_describe_confusing_source)
     snprintf(confusing, sizeof confusing, "%s/a (colorspace: x, xyz_to_scene_linear:1, alpha: auto).png", dir);
     copy_file(source, confusing);
     snprintf(source, sizeof source, "%s", confusing);
-    char *path = make(NULL, false);
-    txm_tx *tx = NULL;
+    FREED char *path = make(NULL, false);
+    SCOPED(txm_tx_close) txm_tx *tx = NULL;
     txm_tx_description d;
     ck_assert_int_eq(txm_tx_open(path, &tx, NULL), TXM_OK);
     ck_assert_int_eq(txm_tx_describe(tx, &d, NULL), TXM_OK);
@@ -387,8 +374,6 @@ TEST(test_describe_confusing_source)
     ck_assert_str_eq(d.detected, "scene_linear_srgb");
     ck_assert(d.alpha == TXM_ALPHA_STRAIGHT);
     txm_tx_description_free(&d);
-    txm_tx_close(&tx);
-    free(path);
 }
 
 /* Working spaces are recognised by these texts, which must be those of the built-in config. */

@@ -73,20 +73,18 @@ static const txm_finding *find(const txm_findings *f, const char *id)
 
 static void expect(const char *path, bool deep, const char *id)
 {
-    txm_findings f = verify(path, deep);
+    SCOPED(txm_findings_clear) txm_findings f = verify(path, deep);
     ck_assert_msg(find(&f, id) != NULL, "%s: %s not found, but %s", path, id, f.count ? f.items[0].text : "nothing");
-    txm_findings_clear(&f);
 }
 
 /* Expects no finding worse than a note, except findings with this id. */
 static void expect_good_but(const char *path, bool deep, const char *id)
 {
-    txm_findings f = verify(path, deep);
+    SCOPED(txm_findings_clear) txm_findings f = verify(path, deep);
     for (size_t i = 0; i < f.count; i++)
         ck_assert_msg(f.items[i].kind->severity == TXM_SEVERITY_NOTE || (id && !strcmp(f.items[i].kind->id, id)),
                       "%s: %s %s", path, f.items[i].kind->id, f.items[i].text);
     ck_assert_msg(!id || find(&f, id), "%s: no %s", path, id);
-    txm_findings_clear(&f);
 }
 
 static void expect_good(const char *path, bool deep)
@@ -99,7 +97,7 @@ static const char *const sources[] = {"rgb8.png",     "gray8.png",     "rgba8.pn
 
 TESTS(own_files_are_good, sizeof sources / sizeof *sources)
 {
-    char *out = strdup(temp_file("good.tx"));
+    FREED char *out = strdup(temp_file("good.tx"));
     static const uint32_t tiles[] = {16, 64, 512};
     for (size_t t = 0; t < 3; t++) {
         txm_settings s;
@@ -108,13 +106,12 @@ TESTS(own_files_are_good, sizeof sources / sizeof *sources)
         make_tx(sources[_i], out, &s);
         expect_good(out, true);
     }
-    free(out);
 }
 
 /* Finds the bytes of each tile, which the callback damages. */
 static void each_tile(const char *path, void (*fn)(const char *path, const txm_tile_id *tile, uint64_t at, size_t n))
 {
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     const txm_tx_info info = *txm_tx_info_of(tx);
     for (uint32_t l = 0; l < info.levels; l++)
         for (uint32_t y = 0; y < txm_tx_level_of(tx, l)->tiles_y; y++)
@@ -125,7 +122,6 @@ static void each_tile(const char *path, void (*fn)(const char *path, const txm_t
                 ck_assert(!tx->ops->find(tx, &tile, &span, NULL));
                 fn(path, &tile, (uint64_t)(span.data - tx->map.data), span.bytes);
             }
-    txm_tx_close(&tx);
 }
 
 static void flip(const char *path, uint64_t at)
@@ -157,7 +153,7 @@ static void flip_and_find(const char *path, const txm_tile_id *tile, uint64_t at
 
 TESTS(a_flipped_byte_in_any_tile_is_found, 5)
 {
-    char *out = strdup(temp_file("flip.tx"));
+    FREED char *out = strdup(temp_file("flip.tx"));
     txm_settings s;
     txm_settings_init(&s);
     s.redact = true;
@@ -167,14 +163,13 @@ TESTS(a_flipped_byte_in_any_tile_is_found, 5)
     each_tile(out, flip_and_find);
     /* Blender's libtiff does not support zstd, which is a warning; the pixels are correct. */
     expect_good_but(out, false, s.compression.codec == TXM_CODEC_ZSTD ? "TXM-106" : NULL);
-    free(out);
 }
 
 /* Every cut is found, from the end on, except for one exactly at the section's start: the rest is a file without a
  * section, and a note says so. */
 TESTS(any_cut_is_found, 2)
 {
-    char *out = strdup(temp_file("whole.tx")), *cut = strdup(temp_file("cut.tx"));
+    FREED char *out = strdup(temp_file("whole.tx")), *cut = strdup(temp_file("cut.tx"));
     size_t bytes;
     make_tx(_i ? "half-rgb.exr" : "gray8.png", out, NULL);
     txm_tx *tx = open_tx(out);
@@ -189,20 +184,17 @@ TESTS(any_cut_is_found, 2)
         step = n + 40 > image && n <= image + 40 ? 1 : 61 * case_part();
         step = n > image + 40 && n - image - 40 < step ? n - image - 40 : step;
         ck_assert(!truncate(cut, (off_t)n));
-        txm_findings f = verify(cut, false);
+        SCOPED(txm_findings_clear) txm_findings f = verify(cut, false);
         bool at_section = n == image;
         ck_assert_msg(failed(&f) == !at_section, "cut at %zu of %zu, image %zu", n, bytes, (size_t)image);
         ck_assert(!at_section || find(&f, "TXM-504"));
-        txm_findings_clear(&f);
     }
-    free(out);
-    free(cut);
 }
 
 /* Does the same for small files at every byte, for both containers. */
 TESTS(a_cut_at_every_byte_is_found, 2)
 {
-    char *out = strdup(temp_file("small.tx")), *cut = strdup(temp_file("cut.tx"));
+    FREED char *out = strdup(temp_file("small.tx")), *cut = strdup(temp_file("cut.tx"));
     size_t bytes;
     txm_settings s;
     txm_settings_init(&s);
@@ -220,18 +212,15 @@ TESTS(a_cut_at_every_byte_is_found, 2)
     for (size_t n = bytes - 1, step; n > 0 && n < bytes; n -= step * case_part()) {
         step = n < 3000 || (n + 200 > image && n < image + 200) || n + 200 > bytes ? 1 : 7;
         ck_assert(!truncate(cut, (off_t)n));
-        txm_findings f = verify(cut, false);
+        SCOPED(txm_findings_clear) txm_findings f = verify(cut, false);
         ck_assert_msg(failed(&f) == (n != image), "cut at %zu of %zu, image %zu", n, bytes, (size_t)image);
-        txm_findings_clear(&f);
     }
-    free(out);
-    free(cut);
 }
 
 /* A changed byte of the section is found in payloads, index and footer. Only bytes of padding do not count. */
 TEST(a_flipped_byte_in_the_section_is_found)
 {
-    char *out = strdup(temp_file("border.tx"));
+    FREED char *out = strdup(temp_file("border.tx"));
     make_tx("rgb8.png", out, NULL);
     txm_tx *tx = open_tx(out);
     const txm_tx_info info = *txm_tx_info_of(tx);
@@ -244,13 +233,13 @@ TEST(a_flipped_byte_in_the_section_is_found)
         flip(out, at);
     }
     expect_good(out, false);
-    free(out);
 }
 
 /* Levels of one file are put into another file of the same shape: sizes and checksums are right, but pixels are
  * wrong. */
 TEST(an_exchanged_level_is_found)
 {
+    SCOPED(free_image)
     made_image a = make_image(160, 96, 4, TXM_TYPE_U8, 32, (txm_compression){TXM_CODEC_ZIP, 6}, MADE_SMOOTH);
     const char *path = temp_file("levels.tx");
     FILE *f = fopen(path, "w+b");
@@ -260,7 +249,7 @@ TEST(an_exchanged_level_is_found)
     ck_assert(f && !write_image(fileno(f), &a, &m, &s, NULL, NULL));
     fclose(f);
     /* Every level of a made image has its own content; the summary is invented. */
-    txm_findings found = verify(path, false);
+    SCOPED(txm_findings_clear) txm_findings found = verify(path, false);
     ck_assert_ptr_nonnull(find(&found, "TXM-201"));
     ck_assert_ptr_nonnull(find(&found, "TXM-202"));
     bool levels[8] = {false};
@@ -268,8 +257,6 @@ TEST(an_exchanged_level_is_found)
         if (!strcmp(found.items[i].kind->id, "TXM-204"))
             levels[found.items[i].level] = true;
     ck_assert(levels[1] && levels[2] && levels[3]);
-    txm_findings_clear(&found);
-    free_image(&a);
 }
 
 /* Replaces the tiles of one level with those of another file with the same layout. */
@@ -277,7 +264,7 @@ static void copy_level(const char *from, const char *to, uint32_t level)
 {
     size_t bytes, other_bytes;
     txm_tx *a = open_tx(from), *b = open_tx(to);
-    uint8_t *data = load_file(to, &bytes), *other = load_file(from, &other_bytes);
+    FREED uint8_t *data = load_file(to, &bytes), *other = load_file(from, &other_bytes);
     const txm_tx_level *l = txm_tx_level_of(a, level);
     for (uint32_t y = 0; y < l->tiles_y; y++)
         for (uint32_t x = 0; x < l->tiles_x; x++) {
@@ -291,14 +278,12 @@ static void copy_level(const char *from, const char *to, uint32_t level)
     txm_tx_close(&a);
     txm_tx_close(&b);
     save_file(to, data, bytes);
-    free(data);
-    free(other);
 }
 
 /* If a level of another texture replaces a file's own, the finding is about that level and no other. */
 TESTS(a_swapped_level_is_found, 2)
 {
-    char *own = strdup(temp_file("own.tx")), *other = strdup(temp_file("other.tx"));
+    FREED char *own = strdup(temp_file("own.tx")), *other = strdup(temp_file("other.tx"));
     txm_settings s;
     txm_settings_init(&s);
     s.redact = true;
@@ -311,22 +296,19 @@ TESTS(a_swapped_level_is_found, 2)
         s.colorspace = _i ? "ACEScg" : "Non-Color";
         make_tx(_i ? "half-rgb.exr" : "rgb8.png", other, &s);
         copy_level(other, own, level);
-        txm_findings f = verify(own, false);
+        SCOPED(txm_findings_clear) txm_findings f = verify(own, false);
         for (size_t i = 0; i < f.count; i++)
             if (!strcmp(f.items[i].kind->id, "TXM-204"))
                 ck_assert(level == 0 || f.items[i].level == (int)level);
         ck_assert_msg(find(&f, level ? "TXM-204" : "TXM-201") != NULL, "level %u", level);
-        txm_findings_clear(&f);
     }
-    free(own);
-    free(other);
 }
 
 /* Two directories of a TIFF are exchanged. The directory after level 0 is then not half its size, so the pyramid ends
  * there. */
 TEST(levels_in_the_wrong_order_are_found)
 {
-    char *out = strdup(temp_file("order.tx"));
+    FREED char *out = strdup(temp_file("order.tx"));
     size_t bytes;
     uint32_t at[4], next[4];
     txm_settings s;
@@ -350,7 +332,6 @@ TEST(levels_in_the_wrong_order_are_found)
     free(data);
     expect(out, false, "TXM-104");
     expect(out, false, "TXM-103");
-    free(out);
 }
 
 /* Replaces the first occurrence of a text in a file with another one of the same length. */
@@ -381,7 +362,7 @@ static void expect_wrong_sha1(const char *path)
 
 TEST(wrong_metadata_is_found)
 {
-    char *out = strdup(temp_file("meta.tx"));
+    FREED char *out = strdup(temp_file("meta.tx"));
     txm_settings s;
     txm_settings_init(&s);
     s.borders = false;
@@ -396,7 +377,6 @@ TEST(wrong_metadata_is_found)
     make_tx("constant.png", out, &s);
     replace(out, "oiio:ConstantColor=0.", "oiio:ConstantColor=3.");
     expect(out, false, "TXM-203");
-    free(out);
 }
 
 /* ---- names and sources ------------------------------------------------------------------------------------------ */
@@ -408,9 +388,8 @@ static char *copy_source(const char *name, const char *dir)
     snprintf(from, sizeof from, "%s/golden/%s", getenv("TXM_TESTDATA"), name);
     snprintf(to, 1024, "%s/%s", dir, name);
     mkdir(dir, 0777);
-    uint8_t *data = load_file(from, &bytes);
+    FREED uint8_t *data = load_file(from, &bytes);
     save_file(to, data, bytes);
-    free(data);
     return to;
 }
 
@@ -427,7 +406,7 @@ static char *convert_in_place(const char *source, const txm_settings *settings)
 
 TEST(names_stand_for_settings)
 {
-    char *source = copy_source("rgb8.png", temp_file("names")), *dir = strdup(temp_file("cache"));
+    FREED char *source = copy_source("rgb8.png", temp_file("names")), *dir = strdup(temp_file("cache"));
     static const struct {
         const char *space;
         txm_alpha alpha;
@@ -446,7 +425,7 @@ TEST(names_stand_for_settings)
         s.alpha = cases[i].alpha;
         s.equiangular = cases[i].equiangular;
         s.cache_dir = cases[i].absolute ? dir : NULL;
-        char *tx = convert_in_place(source, &s);
+        FREED char *tx = convert_in_place(source, &s);
         expect_good(tx, true);
         ck_assert(!txm_name_search(context, tx, source, NULL, &match, &found, NULL));
         ck_assert_msg(found, "%s", cases[i].space);
@@ -454,51 +433,41 @@ TEST(names_stand_for_settings)
         ck_assert_int_eq(match.alpha, cases[i].alpha);
         ck_assert_int_eq(match.equiangular, cases[i].equiangular);
         ck_assert_int_eq(match.absolute_dir, cases[i].absolute);
-        free(tx);
     }
-    free(source);
-    free(dir);
 }
 
 TEST(a_misfit_name_is_found)
 {
-    char *source = copy_source("rgb8.png", temp_file("misfit"));
+    FREED char *source = copy_source("rgb8.png", temp_file("misfit"));
     txm_settings s;
     txm_settings_init(&s);
-    char *srgb = convert_in_place(source, &s);
+    FREED char *srgb = convert_in_place(source, &s);
     s.colorspace = "Non-Color";
-    char *data = convert_in_place(source, &s);
+    FREED char *data = convert_in_place(source, &s);
     ck_assert_str_ne(srgb, data);
     ck_assert(!rename(srgb, data));
     expect(data, false, "TXM-301");
-    txm_findings f = verify(data, false);
+    SCOPED(txm_findings_clear) txm_findings f = verify(data, false);
     ck_assert_ptr_nonnull(strstr(find(&f, "TXM-301")->text, "the name says colour space data"));
-    txm_findings_clear(&f);
-    free(source);
-    free(srgb);
-    free(data);
 }
 
 TEST(a_stale_source_is_found)
 {
-    char *source = copy_source("rgb8.png", temp_file("stale"));
+    FREED char *source = copy_source("rgb8.png", temp_file("stale"));
     txm_settings s;
     txm_settings_init(&s);
-    char *tx = convert_in_place(source, &s);
+    FREED char *tx = convert_in_place(source, &s);
     expect_good(tx, true);
     const struct utimbuf other = {1000000000, 1000000000};
     ck_assert(!utime(source, &other));
     expect(tx, false, "TXM-401");
-    char *changed = copy_source("rgba8.png", temp_file("stale"));
+    FREED char *changed = copy_source("rgba8.png", temp_file("stale"));
     ck_assert(!rename(changed, source) && !utime(tx, &other) && !utime(source, &other));
     expect(tx, false, "TXM-403");
     expect(tx, true, "TXM-602");
     ck_assert(!unlink(source));
     expect(tx, false, "TXM-402");
     expect(tx, true, "TXM-603");
-    free(source);
-    free(changed);
-    free(tx);
 }
 
 /* ---- failures --------------------------------------------------------------------------------------------------- */

@@ -72,10 +72,9 @@ static void damage(const char *path, uint32_t level)
     ck_assert(!txm_tile_at(tx, level, 0, 0, &tile, NULL) && !tx->ops->find(tx, &tile, &span, NULL));
     size_t at = (size_t)(span.data - tx->map.data) + span.bytes / 2;
     txm_tx_close(&tx);
-    uint8_t *data = load_file(path, &bytes);
+    FREED uint8_t *data = load_file(path, &bytes);
     data[at] ^= 0x55;
     save_file(path, data, bytes);
-    free(data);
 }
 
 static txm_status verify(const char *path, const char *source, bool deep, txm_error *err)
@@ -107,7 +106,7 @@ TEST(headers_are_judged_by_who_made_the_file)
         FILE *f = fopen("b.tx", "ab");
         ck_assert(f && fputc(0, f) == 0 && !fclose(f));
     }
-    made_image m = make_image(100, 60, 3, TXM_TYPE_FLOAT, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(100, 60, 3, TXM_TYPE_FLOAT, 64, (txm_compression){0}, MADE_NOISE);
     m.layout.levels -= 2;
     write_foreign_tiff("a.tx", &m, (foreign_tiff){.compression = 8, .predictor = 1});
     ck_assert_int_eq(verify("a.tx", NULL, false, NULL), TXM_OK);
@@ -115,7 +114,6 @@ TEST(headers_are_judged_by_who_made_the_file)
     ck_assert_ptr_nonnull(strstr(said("TXM-105"), "3 channels"));
     ck_assert_ptr_null(said("TXM-206"));    /* other programs do not write this */
     ck_assert_ptr_nonnull(said("TXM-205")); /* and their levels are not recomputed */
-    free_image(&m);
 }
 
 /* ---- origin ------------------------------------------------------------------------------------------------------ */
@@ -206,21 +204,18 @@ static void write_made(const char *path, made_image *m)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    SCOPED(close_descriptor) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     ck_assert_int_eq(write_image(fd, m, &metadata, &summary, NULL, NULL), TXM_OK);
-    close(fd);
 }
 
 TEST(borders_that_show_other_pixels_are_found)
 {
-    made_image m = make_image(150, 70, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
-    made_image other = make_image(150, 70, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
+    SCOPED(free_image) made_image m = make_image(150, 70, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image other = make_image(150, 70, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     write_made("a.tx", &m);
     append_section("a.tx", &other);
     ck_assert_int_eq(verify("a.tx", NULL, false, NULL), TXM_OK);
     ck_assert_ptr_nonnull(said("TXM-505"));
-    free_image(&m);
-    free_image(&other);
 }
 
 /* ---- the source again -------------------------------------------------------------------------------------------- */
@@ -268,7 +263,7 @@ TEST(killed_comparisons_are_swept)
     int status;
     ck_assert(waitpid(child, &status, 0) == child && status == 0);
     batch_file("unrelated.txm-tmp", "");
-    char *own = txm_owned_path(here, "txmill-verify", ".txm-tmp");
+    FREED char *own = txm_owned_path(here, "txmill-verify", ".txm-tmp");
     batch_file(own, "");
     ck_assert_uint_eq(batch_count(), files + 3);
     ck_assert_int_eq(verify("a.tx", "rgb8.png", true, NULL), TXM_OK);
@@ -276,18 +271,17 @@ TEST(killed_comparisons_are_swept)
     ck_assert_uint_eq(batch_count(), files + 2);
     ck_assert_int_eq(access("unrelated.txm-tmp", F_OK), 0);
     ck_assert(txm_owned_remove(own));
-    free(own);
 }
 
 /* ---- pictures of levels ------------------------------------------------------------------------------------------ */
 
 TEST(pictures_hold_levels_or_all_of_them)
 {
-    made_image m = make_image(150, 70, 1, TXM_TYPE_U16, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(150, 70, 1, TXM_TYPE_U16, 64, (txm_compression){0}, MADE_NOISE);
     txm_level_picture p;
     txm_error err = {0};
     write_made("a.tx", &m);
-    txm_tx *tx = open_tx("a.tx");
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx("a.tx");
     for (uint32_t l = 0; l < m.layout.levels; l++) {
         ck_assert_int_eq(txm_level_picture_read(tx, l, false, &p, &err), TXM_OK);
         ck_assert(p.width == txm_level_size(150, l) && p.height == txm_level_size(70, l));
@@ -307,8 +301,6 @@ TEST(pictures_hold_levels_or_all_of_them)
     ck_assert_int_eq(txm_level_picture_read(tx, 99, false, &p, &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "no level 99, the last is 7"));
     ck_assert_ptr_null(p.pixels);
-    txm_tx_close(&tx);
-    free_image(&m);
 }
 
 TEST(linear_levels_are_encoded_for_viewing)
@@ -373,6 +365,7 @@ TEST(borders_do_not_depend_on_threads)
     /* The last row of tiles is one pixel high; then a single tile; then a single pixel. */
     static const uint32_t sizes[][2] = {{200, 129}, {64, 64}, {1, 1}, {3, 300}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        SCOPED(free_image)
         made_image m = make_image(sizes[s][0], sizes[s][1], 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
         size_t alone_bytes, together_bytes;
         txm_borders_result result;
@@ -388,7 +381,6 @@ TEST(borders_do_not_depend_on_threads)
         ck_assert_int_eq(txm_borders_check(context, "alone.tx", &result, NULL), TXM_OK);
         ck_assert_int_eq(result.before, TXM_SECTION_STATE_VALID);
         ck_assert(result.tiles > 0 && !result.bad_tiles);
-        free_image(&m);
     }
 }
 

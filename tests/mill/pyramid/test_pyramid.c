@@ -140,7 +140,7 @@ TESTS(cascade_equals_whole_image, SIZES)
             for (uint32_t channels = 1; channels <= 4; channels += 3) {
                 txm_pyramid_spec s = {sizes[_i].w, sizes[_i].h, channels, (txm_type)t, curve, false, false, 0};
                 size_t samples = (size_t)s.width * s.height * channels;
-                uint8_t *level0 = malloc(samples * 4);
+                FREED uint8_t *level0 = malloc(samples * 4);
                 for (size_t i = 0; i < samples; i++) {
                     float f = (float)(next_random() % 4096) / 2048.0f - 0.25f;
                     uint16_t h = txm_float_to_half(f), u16 = (uint16_t)next_random();
@@ -151,24 +151,21 @@ TESTS(cascade_equals_whole_image, SIZES)
                                                             : (void *)&f;
                     memcpy(level0 + i * txm_type_bytes(s.type), from, txm_type_bytes(s.type));
                 }
-                catcher c = {0};
+                SCOPED(free_levels) catcher c = {0};
                 run_cascade(&s, level0, &c, 1 + next_random() % 70);
                 check_against_whole(&s, level0, &c);
-                free_levels(&c);
-                free(level0);
             }
 }
 
 TEST(failure_of_the_sink_stops)
 {
     const txm_pyramid_spec s = {8, 8, 1, TXM_TYPE_U8, TXM_CURVE_NONE, false, false, 0};
-    txm_pyramid *p = NULL;
+    SCOPED(txm_pyramid_free) txm_pyramid *p = NULL;
     uint8_t level0[64] = {0};
     catcher c = {.spec = &s};
     const txm_pyramid_sink sink = {&c, place, placed}; /* it provides no memory for levels */
     ck_assert(!txm_pyramid_new(&s, txm_ops_best(), &sink, &p, NULL));
     ck_assert(!txm_pyramid_push(p, level0, 8, 8));
-    txm_pyramid_free(&p);
 }
 
 /* ---- latitude-longitude ---------------------------------------------------------------------------------------- */
@@ -180,7 +177,7 @@ TEST(latlong_weighs_rows_and_closes_the_sphere)
     float level0[W * H];
     for (int i = 0; i < W * H; i++)
         level0[i] = (float)(i / W);
-    catcher c = {0};
+    SCOPED(free_levels) catcher c = {0};
     run_cascade(&s, (uint8_t *)level0, &c, 64);
     const float *l1 = (const void *)c.levels[1];
     for (uint32_t y = 0; y < H / 2; y++) {
@@ -193,7 +190,6 @@ TEST(latlong_weighs_rows_and_closes_the_sphere)
         ck_assert_float_eq(l1[x], l1[0]);
     ck_assert_float_eq_tol(txm_latlong_weight(0, 1, 8, 0.5f), 0.75f,
                            0.01f); /* sin(3pi/16) / (sin(pi/16) + sin(3pi/16)) */
-    free_levels(&c);
 }
 
 /* If the box filter makes a pair of pixels infinite, the pixel stays infinite in the next level on every processor, as
@@ -209,7 +205,7 @@ TESTS(infinite_edges_of_one_pixel, 8)
         level0[i] = 3e38f;
     for (size_t k = 0; k < sizeof isas / sizeof *isas; k++) {
         const txm_ops *ops = txm_ops_isa(isas[k]);
-        catcher c = {.ops = ops};
+        SCOPED(free_levels) catcher c = {.ops = ops};
         if (!ops)
             continue;
         run_cascade(&s, (const uint8_t *)level0, &c, 64);
@@ -220,7 +216,6 @@ TESTS(infinite_edges_of_one_pixel, 8)
                 ck_assert_msg(isinf(value) && value > 0, "%ux%u level %u on %s: %g", s.width, s.height, l, isas[k],
                               (double)value);
             }
-        free_levels(&c);
     }
 }
 
@@ -275,18 +270,15 @@ TEST(latlong_closes_level_0_before_decoding)
         for (int t = 0; t < 8; t++) {
             const txm_pyramid_spec s = {shapes[i].w,    shapes[i].h, t < 4 ? 1 : 4, (txm_type)(t % 4),
                                         TXM_CURVE_SRGB, true,        false,         0};
-            uint8_t *level0 = malloc(row_bytes(&s, 0) * s.height);
+            FREED uint8_t *level0 = malloc(row_bytes(&s, 0) * s.height);
             size_t samples = (size_t)s.width * s.height * s.channels;
-            float *values = malloc(sizeof *values * samples);
+            FREED float *values = malloc(sizeof *values * samples);
             for (size_t k = 0; k < samples; k++)
                 values[k] = (float)(next_random() & 0xFFFF) / 65535.0f;
             txm_ops_isa("scalar")->from_float(s.type, values, level0, samples);
-            catcher c = {0};
+            SCOPED(free_levels) catcher c = {0};
             run_cascade(&s, level0, &c, 16);
             check_latlong(&s, level0, &c);
-            free_levels(&c);
-            free(values);
-            free(level0);
         }
 }
 
@@ -346,7 +338,7 @@ TESTS(borders_follow_the_full_image_rule, SIZES)
     uint32_t w = sizes[_i].w, h = sizes[_i].h;
     for (size_t pixel = 1; pixel <= 16; pixel *= 4) {
         size_t bytes = (size_t)w * h * pixel;
-        uint8_t *pixels = malloc(bytes);
+        FREED uint8_t *pixels = malloc(bytes);
         for (size_t i = 0; i < bytes; i++)
             pixels[i] = (uint8_t)next_random();
         const whole image = {pixels, w * pixel};
@@ -354,6 +346,5 @@ TESTS(borders_follow_the_full_image_rule, SIZES)
             for (uint32_t y = 0; y < h; y += tile)
                 for (uint32_t x = 0; x < w; x += tile)
                     check_border(&image, w, h, pixel, x, y, tile);
-        free(pixels);
     }
 }

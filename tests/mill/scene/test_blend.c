@@ -20,22 +20,19 @@ TESTS(agrees_with_blender, sizeof scenes / sizeof *scenes)
 {
     char name[64];
     snprintf(name, sizeof name, "%s.blend", scenes[_i]);
-    char *path = scene_path(name), *folder = scene_path("");
+    FREED char *path = scene_path(name), *folder = scene_path("");
     snprintf(name, sizeof name, "%s.json", scenes[_i]);
-    char *json = scene_path(name);
+    FREED char *json = scene_path(name);
     txm_scene *blend = open_scene(path, false);
     check_against_blender(blend, json, folder);
     txm_scene_close(&blend);
     ck_assert_ptr_null(blend);
-    free(path);
-    free(folder);
-    free(json);
 }
 
 TEST(tells_about_the_file)
 {
-    char *path = scene_path("materials.blend");
-    txm_scene *blend = open_scene(path, false);
+    FREED char *path = scene_path("materials.blend");
+    SCOPED(txm_scene_close) txm_scene *blend = open_scene(path, false);
     const txm_scene_info *info = txm_scene_info_of(blend);
     ck_assert_str_eq(info->path, path);
     ck_assert_int_eq(info->version, 304);
@@ -47,16 +44,14 @@ TEST(tells_about_the_file)
     ck_assert_ptr_null(txm_scene_image_at(blend, txm_scene_image_count(blend)));
     ck_assert_ptr_null(txm_scene_library_at(blend, 0));
     ck_assert_ptr_null(txm_scene_finding_at(blend, 0));
-    txm_scene_close(&blend);
-    free(path);
 }
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
 TEST(finds_the_files_of_an_image)
 {
-    char *path = scene_path("materials.blend"), *brick = scene_path("textures/brick.1012.png");
-    txm_scene *blend = open_scene(path, false);
+    FREED char *path = scene_path("materials.blend"), *brick = scene_path("textures/brick.1012.png");
+    SCOPED(txm_scene_close) txm_scene *blend = open_scene(path, false);
     const txm_scene_image *im = image_named(blend, "brick");
     ck_assert_int_eq(im->state, TXM_SCENE_STATE_READY);
     ck_assert_uint_eq(im->tile_count, 4);
@@ -73,9 +68,6 @@ TEST(finds_the_files_of_an_image)
     ck_assert_uint_eq(im->files[0].number, 1);
     ck_assert_uint_eq(im->files[2].number, 10);
     ck_assert_str_eq(txm_path_base(im->files[2].path), "frame_0010.png");
-    txm_scene_close(&blend);
-    free(path);
-    free(brick);
 }
 
 /* frames.tsv: which file Blender 5.3.0 shows in which node and frame. */
@@ -142,16 +134,14 @@ TEST(says_why_there_is_nothing_to_convert)
     } expected[] = {{"wood", TXM_SCENE_STATE_READY, 1},          {"missing", TXM_SCENE_STATE_MISSING, 1},
                     {"missing set", TXM_SCENE_STATE_MISSING, 0}, {"generated", TXM_SCENE_STATE_NO_FILE, 0},
                     {"movie", TXM_SCENE_STATE_NO_FILE, 0},       {"no path", TXM_SCENE_STATE_NO_PATH, 0}};
-    char *path = scene_path("materials.blend");
-    txm_scene *blend = open_scene(path, false);
+    FREED char *path = scene_path("materials.blend");
+    SCOPED(txm_scene_close) txm_scene *blend = open_scene(path, false);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         const txm_scene_image *im = image_named(blend, expected[i].name);
         ck_assert_int_eq(im->state, expected[i].state);
         ck_assert_uint_eq(im->file_count, expected[i].files);
     }
     ck_assert(!image_named(blend, "missing")->files[0].exists);
-    txm_scene_close(&blend);
-    free(path);
 }
 
 /* ---- colour spaces -------------------------------------------------------------------------------------------- */
@@ -170,10 +160,10 @@ static bool is_data(void *user, const char *name)
 
 TEST(takes_the_configs_names)
 {
-    char *path = scene_path("materials.blend");
+    FREED char *path = scene_path("materials.blend");
     txm_scene_options options = {.struct_size = sizeof(txm_scene_options),
                                  .colors = {.canonical = canonical, .is_data = is_data}};
-    txm_scene *blend = NULL;
+    SCOPED(txm_scene_close) txm_scene *blend = NULL;
     ck_assert_int_eq(txm_scene_open(path, &options, &blend, NULL), TXM_OK);
     const txm_scene_image *im = image_named(blend, "premul");
     ck_assert_str_eq(im->colorspace_stored, "Linear");
@@ -185,16 +175,15 @@ TEST(takes_the_configs_names)
     ck_assert_str_eq(im->colorspace, "=");
     ck_assert(!im->colorspace_known && !im->colorspace_name);
     ck_assert(image_named(blend, "wood normal")->data);
-    txm_scene_close(&blend);
-    free(path);
 }
 
 /* ---- libraries ------------------------------------------------------------------------------------------------ */
 
 TEST(follows_what_is_linked_and_no_more)
 {
-    char *path = scene_path("linked.blend"), *far = scene_path("lib/far.blend"), *lib = scene_path("lib/library.blend");
-    txm_scene *blend = open_scene(path, false);
+    FREED char *path = scene_path("linked.blend"), *far = scene_path("lib/far.blend"),
+               *lib = scene_path("lib/library.blend");
+    SCOPED(txm_scene_close) txm_scene *blend = open_scene(path, false);
     ck_assert_uint_eq(txm_scene_library_count(blend), 2);
     ck_assert_str_eq(txm_scene_library_at(blend, 0)->path, lib);
     ck_assert_str_eq(txm_scene_library_at(blend, 0)->parent, path);
@@ -213,43 +202,31 @@ TEST(follows_what_is_linked_and_no_more)
     ck_assert_str_eq(im->users[0].library, lib);
     ck_assert_str_eq(im->users[1].owner, "overridden");
     ck_assert_str_eq(im->users[1].library, "");
-    txm_scene_close(&blend);
-    free(path);
-    free(far);
-    free(lib);
 }
 
 TEST(reports_missing_libraries)
 {
-    char *path = scene_path("missing.blend"), *gone = scene_path("lib/gone.blend");
-    txm_scene *blend = open_scene(path, false);
+    FREED char *path = scene_path("missing.blend"), *gone = scene_path("lib/gone.blend");
+    SCOPED(txm_scene_close) txm_scene *blend = open_scene(path, false);
     ck_assert_uint_eq(txm_scene_library_count(blend), 1);
     const txm_scene_library *l = txm_scene_library_at(blend, 0);
     ck_assert_str_eq(l->path, gone);
     ck_assert_int_eq(l->state, TXM_SCENE_LIBRARY_STATE_MISSING);
     ck_assert_int_eq(l->status, TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(l->message, "gone.blend"));
-    txm_scene_close(&blend);
-    free(path);
-    free(gone);
 }
 
 /* Makes a scene that links a library, in its own folder. `content` is the library's content. */
 static txm_scene *with_library(char *folder, const void *content, size_t bytes)
 {
-    char *path = scene_path("linked.blend"), *copy = txm_path_join(folder, "linked.blend");
-    char *lib = txm_path_join(folder, "lib"), *library = txm_path_join(lib, "library.blend");
+    FREED char *path = scene_path("linked.blend"), *copy = txm_path_join(folder, "linked.blend");
+    FREED char *lib = txm_path_join(folder, "lib"), *library = txm_path_join(lib, "library.blend");
     size_t scene_bytes;
-    uint8_t *scene = slurp(path, &scene_bytes);
+    FREED uint8_t *scene = slurp(path, &scene_bytes);
     spill(copy, scene, scene_bytes);
     mkdir(lib, 0777);
     spill(library, content, bytes);
     txm_scene *blend = open_scene(copy, false);
-    free(scene);
-    free(path);
-    free(copy);
-    free(lib);
-    free(library);
     return blend;
 }
 
@@ -276,7 +253,7 @@ TEST(reports_broken_and_changed_libraries)
 
 TEST(reads_packed_libraries)
 {
-    char *path = scene_path("inside.blend");
+    FREED char *path = scene_path("inside.blend");
     txm_scene *blend = open_scene(path, false);
     ck_assert_uint_eq(txm_scene_library_count(blend), 1);
     ck_assert_int_eq(txm_scene_library_at(blend, 0)->state, TXM_SCENE_LIBRARY_STATE_PACKED);
@@ -289,7 +266,6 @@ TEST(reads_packed_libraries)
     ck_assert_int_eq(txm_scene_library_at(blend, 0)->state, TXM_SCENE_LIBRARY_STATE_MISSING);
     ck_assert_ptr_nonnull(strstr(txm_scene_library_at(blend, 0)->message, "TMPDIR"));
     txm_scene_close(&blend);
-    free(path);
 }
 
 /* ---- packed images -------------------------------------------------------------------------------------------- */
@@ -301,22 +277,17 @@ static void check_unpacked(txm_scene *blend, const char *name, size_t packed, co
     while (txm_scene_image_at(blend, image) != image_named(blend, name)) {
         image++;
     }
-    char *path = NULL, *expected = txm_path_join(folder, file);
+    FREED char *path = NULL, *expected = txm_path_join(folder, file);
     txm_error err = {0};
     ck_assert_msg(txm_scene_unpack(blend, image, packed, folder, &path, &err) == TXM_OK, "%s", err.message);
     ck_assert_str_eq(path, expected);
-    uint8_t *content = slurp(path, &bytes);
+    FREED uint8_t *content = slurp(path, &bytes);
     if (like) {
-        char *source = scene_path(like);
-        uint8_t *wanted = slurp(source, &expected_bytes);
+        FREED char *source = scene_path(like);
+        FREED uint8_t *wanted = slurp(source, &expected_bytes);
         ck_assert_uint_eq(bytes, expected_bytes);
         ck_assert_mem_eq(content, wanted, bytes);
-        free(wanted);
-        free(source);
     }
-    free(content);
-    free(path);
-    free(expected);
 }
 
 TEST(unpacks_as_blender_would)
@@ -334,10 +305,9 @@ TEST(unpacks_as_blender_would)
     check_unpacked(blend, "painted: a/b", 0, folder, "painted_ a_b.png", NULL);
     cJSON_ArrayForEach(item, names)
     {
-        char *made = txm_path_join(folder, item->valuestring);
+        FREED char *made = txm_path_join(folder, item->valuestring);
         struct stat st;
         ck_assert_msg(stat(made, &st) == 0, "%s", made);
-        free(made);
     }
     /* Files with the same content are left alone, and files with other content are not overwritten. */
     check_unpacked(blend, "packed wood", 0, folder, "wood.png", "textures/wood.png");
@@ -362,8 +332,8 @@ TEST(unpacks_as_blender_would)
 
 TEST(lists_what_a_render_loads)
 {
-    char *path = scene_path("materials.blend"), *wood = scene_path("textures/wood.png");
-    txm_scene *blend = open_scene(path, false);
+    FREED char *path = scene_path("materials.blend"), *wood = scene_path("textures/wood.png");
+    SCOPED(txm_scene_close) txm_scene *blend = open_scene(path, false);
     txm_scene_entry *entries = NULL;
     size_t count = 0, woods = 0, bricks = 0;
     ck_assert_int_eq(txm_scene_entries(blend, NULL, &entries, &count, NULL), TXM_OK);
@@ -383,9 +353,6 @@ TEST(lists_what_a_render_loads)
     ck_assert_uint_eq(count, 3 + 2 + 3 + 1 + 2 + 8);
     txm_scene_entries_free(&entries, count);
     ck_assert_ptr_null(entries);
-    txm_scene_close(&blend);
-    free(path);
-    free(wood);
 }
 
 TEST(unpacks_for_a_batch_when_asked)
@@ -428,7 +395,7 @@ TEST(finds_what_nodes_do_wrong)
                     {"normal-map-color", "grouped normal"},
                     {"color-and-data", "held"},
                     {"two-colorspaces", "same file"}};
-    char *path = scene_path("lint.blend");
+    FREED char *path = scene_path("lint.blend");
     txm_scene *blend = open_scene(path, true);
     ck_assert_uint_eq(txm_scene_finding_count(blend), 5);
     for (size_t i = 0; i < 5; i++) {
@@ -438,15 +405,12 @@ TEST(finds_what_nodes_do_wrong)
         ck_assert_ptr_nonnull(strstr(f->message, expected[i].image));
     }
     /* The list is the same with and without lint. */
-    char *with = describe(blend);
+    FREED char *with = describe(blend);
     txm_scene_close(&blend);
     blend = open_scene(path, false);
-    char *without = describe(blend);
+    FREED char *without = describe(blend);
     ck_assert(strncmp(with, without, strlen(without)) == 0);
     txm_scene_close(&blend);
-    free(with);
-    free(without);
-    free(path);
 }
 
 /* ---- Debian's own scenes -------------------------------------------------------------------------------------- */
@@ -462,7 +426,7 @@ TESTS(reads_blenders_own_files, 6)
     static const int versions[] = {282, 278, 280,
                                    280, 280, 280}; /* of Blender 3.4; newer packages may have newer scenes */
     const bool newer = system("dpkg --compare-versions \"$(dpkg-query -W -f '${Version}' blender-data)\" ge 3.5") == 0;
-    char *path = txm_asprintf("/usr/share/blender/scripts/%s", files[_i]);
+    FREED char *path = txm_asprintf("/usr/share/blender/scripts/%s", files[_i]);
     struct stat st;
     if (stat(path, &st) == 0) {
         txm_scene *blend = open_scene(path, true);
@@ -473,5 +437,4 @@ TESTS(reads_blenders_own_files, 6)
     } else {
         printf("skip %s (package blender-data is not installed)\n", files[_i]);
     }
-    free(path);
 }

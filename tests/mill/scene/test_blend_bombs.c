@@ -27,16 +27,14 @@ static long peak_megabytes(void)
 static uint8_t *repeated(const txm_bytes *head, const txm_bytes *piece, size_t times, size_t *bytes)
 {
     size_t head_bytes, piece_bytes;
-    uint8_t *a = scene_zstd((uint8_t *)head->data, head->size, head->size, false, &head_bytes);
-    uint8_t *b = scene_zstd((uint8_t *)piece->data, piece->size, piece->size, false, &piece_bytes);
+    FREED uint8_t *a = scene_zstd((uint8_t *)head->data, head->size, head->size, false, &head_bytes);
+    FREED uint8_t *b = scene_zstd((uint8_t *)piece->data, piece->size, piece->size, false, &piece_bytes);
     uint8_t *out = malloc(head_bytes + times * piece_bytes);
     memcpy(out, a, head_bytes);
     for (size_t i = 0; i < times; i++) {
         memcpy(out + head_bytes + i * piece_bytes, b, piece_bytes);
     }
     *bytes = head_bytes + times * piece_bytes;
-    free(a);
-    free(b);
     return out;
 }
 
@@ -59,7 +57,7 @@ TEST(bombs_are_refused)
     memset(piece.data + piece.size, 0, ZEROS);
     piece.size += ZEROS;
     size_t bytes;
-    uint8_t *bomb = repeated(&head, &piece, 200, &bytes); /* 12.5 GiB from some 400 kB */
+    FREED uint8_t *bomb = repeated(&head, &piece, 200, &bytes); /* 12.5 GiB from some 400 kB */
     txm_bytes_free(&head);
     txm_bytes_free(&piece);
     txm_error err;
@@ -86,7 +84,6 @@ TEST(bombs_are_refused)
     free(library);
     free(lib);
     remove_folder(folder);
-    free(bomb);
 }
 
 TEST(masses_of_data_blocks_are_refused)

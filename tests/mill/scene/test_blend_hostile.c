@@ -47,11 +47,9 @@ TESTS(small_scenes_open, SMALLS)
     const char *folder = getenv("TXM_WRITE_SMALL");
     if (folder) {
         size_t bytes;
-        uint8_t *data = scene_encode(file, &bytes);
-        char *path = txm_path_join(folder, smalls[_i].name);
+        FREED uint8_t *data = scene_encode(file, &bytes);
+        FREED char *path = txm_path_join(folder, smalls[_i].name);
         spill(path, data, bytes);
-        free(path);
-        free(data);
     }
     scene_free(file);
 }
@@ -70,8 +68,8 @@ static uint8_t *tiny(size_t *bytes)
 TEST(cut_at_every_byte)
 {
     size_t bytes, zstd_bytes, gzip_bytes;
-    uint8_t *data = tiny(&bytes), *zstd = scene_zstd(data, bytes, 2000, true, &zstd_bytes),
-            *gzip = scene_gzip(data, bytes, &gzip_bytes);
+    FREED uint8_t *data = tiny(&bytes), *zstd = scene_zstd(data, bytes, 2000, true, &zstd_bytes),
+                  *gzip = scene_gzip(data, bytes, &gzip_bytes);
     txm_error err;
     for (size_t n = 0; n < bytes; n++) {
         ck_assert_msg(try_bytes(data, n, NULL, &err) == TXM_STATUS_CORRUPT, "plain, %zu bytes", n);
@@ -89,9 +87,6 @@ TEST(cut_at_every_byte)
                       "zstd, %zu bytes: %s", n, err.message);
     }
     ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_OK);
-    free(data);
-    free(zstd);
-    free(gzip);
 }
 
 /* There is memory for a stream, but not for the 128 KiB of its decoder. */
@@ -132,7 +127,7 @@ TEST(any_byte_may_be_wrong)
 {
     size_t bytes;
     txm_error err;
-    uint8_t *data = tiny(&bytes);
+    FREED uint8_t *data = tiny(&bytes);
     for (size_t i = 0; i < bytes; i += (case_part() + 1) / 2) {
         uint8_t was = data[i];
         data[i] ^= 0xFF;
@@ -141,14 +136,12 @@ TEST(any_byte_may_be_wrong)
         try_bytes(data, bytes, NULL, &err);
         data[i] = was;
     }
-    uint8_t *zstd = scene_zstd(data, bytes, 4000, true, &bytes);
+    FREED uint8_t *zstd = scene_zstd(data, bytes, 4000, true, &bytes);
     for (size_t i = 0; i < bytes; i += (case_part() + 1) / 2) {
         zstd[i] ^= 0x55;
         try_bytes(zstd, bytes, NULL, &err);
         zstd[i] ^= 0x55;
     }
-    free(zstd);
-    free(data);
 }
 
 TEST(garbage_is_no_scene)
@@ -220,7 +213,7 @@ TEST(definitions_are_checked)
     static const char *const tags[] = {"NAME", "TYPE", "STRC"};
     txm_error err;
     size_t bytes;
-    uint8_t *data = tiny(&bytes);
+    FREED uint8_t *data = tiny(&bytes);
     for (size_t i = 0; i < 3; i++) {
         uint8_t *tag = memmem(data, bytes, tags[i], 4), count[4];
         ck_assert_ptr_nonnull(tag);
@@ -235,18 +228,16 @@ TEST(definitions_are_checked)
     uint8_t *structs = (uint8_t *)memmem(data, bytes, "STRC", 4) + 8;
     patch(structs, UINT16_MAX, 2); /* a type that does not exist */
     ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_STATUS_CORRUPT);
-    free(data);
 }
 
 TEST(definitions_must_be_there)
 {
     txm_error err;
     size_t bytes;
-    uint8_t *data = tiny(&bytes);
+    FREED uint8_t *data = tiny(&bytes);
     memcpy(memmem(data, bytes, "DNA1", 4), "DATA", 4);
     ck_assert_int_eq(try_bytes(data, bytes, NULL, &err), TXM_STATUS_CORRUPT);
     ck_assert_ptr_nonnull(strstr(err.message, "DNA1"));
-    free(data);
 }
 
 /* ---- circles -------------------------------------------------------------------------------------------------- */
@@ -353,9 +344,9 @@ TEST(libraries_may_be_the_scene_itself)
 /* Writes inside.blend with other bytes in place of the library that is packed into it. Frees `library`. */
 static uint8_t *pack_library(uint8_t *library, size_t *bytes)
 {
-    char *path = scene_path("inside.blend");
+    FREED char *path = scene_path("inside.blend");
     size_t loaded_bytes;
-    uint8_t *loaded = scene_load(path, &loaded_bytes);
+    FREED uint8_t *loaded = scene_load(path, &loaded_bytes);
     scene_file *file = scene_parse(loaded, loaded_bytes);
     scene_slim(file, "LI ID GLOB", NULL);
     scene_block *packed = find_type(file, "PackedFile", 0), *content = NULL;
@@ -371,8 +362,6 @@ static uint8_t *pack_library(uint8_t *library, size_t *bytes)
     content->bytes = *bytes;
     uint8_t *out = scene_encode(file, bytes);
     scene_free(file);
-    free(loaded);
-    free(path);
     return out;
 }
 
@@ -414,23 +403,20 @@ TEST(pointers_may_lead_anywhere)
 
 TEST(inputs_that_once_crashed)
 {
-    char *path = scene_path("bad");
+    FREED char *path = scene_path("bad");
     DIR *dir = opendir(path);
     for (struct dirent *e; dir && (e = readdir(dir));) {
         if (e->d_name[0] != '.') {
-            char *file = txm_path_join(path, e->d_name);
+            FREED char *file = txm_path_join(path, e->d_name);
             size_t bytes;
             txm_error err;
-            uint8_t *data = slurp(file, &bytes);
+            FREED uint8_t *data = slurp(file, &bytes);
             try_bytes(data, bytes, NULL, &err);
-            free(data);
-            free(file);
         }
     }
     if (dir) {
         closedir(dir);
     }
-    free(path);
 }
 
 int main(void)

@@ -21,14 +21,11 @@ static char *folder;
 
 static void make_place(void)
 {
-    char *textures = scene_path("textures");
+    FREED char *textures = scene_path("textures");
     folder = make_folder();
-    char *link = txm_path_join(folder, "textures"), *lib = txm_path_join(folder, "lib");
+    FREED char *link = txm_path_join(folder, "textures"), *lib = txm_path_join(folder, "lib");
     ck_assert_int_eq(symlink(textures, link), 0);
     ck_assert_int_eq(mkdir(lib, 0777), 0);
-    free(textures);
-    free(link);
-    free(lib);
 }
 
 static void remove_place(void)
@@ -39,36 +36,31 @@ FIXTURE(make_place, remove_place)
 
 static scene_file *load(const char *name)
 {
-    char *path = scene_path(name);
+    FREED char *path = scene_path(name);
     size_t bytes;
-    uint8_t *data = scene_load(path, &bytes);
+    FREED uint8_t *data = scene_load(path, &bytes);
     scene_file *file = scene_parse(data, bytes);
     scene_slim(file, "MA WO LA LS NT IM LI ID OB ME GR SC GLOB", NULL); /* windows are half of it */
-    free(data);
-    free(path);
     return file;
 }
 
 static void store(const char *name, const void *data, size_t bytes)
 {
-    char *path = txm_path_join(folder, name);
+    FREED char *path = txm_path_join(folder, name);
     spill(path, data, bytes);
-    free(path);
 }
 
 static void store_scene(const char *name, const scene_file *file)
 {
     size_t bytes;
-    uint8_t *data = scene_encode(file, &bytes);
+    FREED uint8_t *data = scene_encode(file, &bytes);
     store(name, data, bytes);
-    free(data);
 }
 
 static txm_scene *open_stored(const char *name)
 {
-    char *path = txm_path_join(folder, name);
+    FREED char *path = txm_path_join(folder, name);
     txm_scene *blend = open_scene(path, true);
-    free(path);
     return blend;
 }
 
@@ -102,15 +94,10 @@ static txm_scene *finish(rewriting *r, const char *name)
 /* The stored scene must have the same content as Blender's own file. */
 static void check_same(const char *name)
 {
-    char *path = scene_path(name);
-    txm_scene *original = open_scene(path, true), *other = open_stored(name);
-    char *expected = describe(original), *got = describe(other);
+    FREED char *path = scene_path(name);
+    SCOPED(txm_scene_close) txm_scene *original = open_scene(path, true), *other = open_stored(name);
+    FREED char *expected = describe(original), *got = describe(other);
     ck_assert_str_eq(got, expected);
-    txm_scene_close(&original);
-    txm_scene_close(&other);
-    free(expected);
-    free(got);
-    free(path);
 }
 
 /* ---- layouts -------------------------------------------------------------------------------------------------- */
@@ -177,13 +164,12 @@ TEST(reads_the_structs_of_blender_5)
     scene_block *global = scene_find(other, "GLOB", NULL);
     scene_set_text(other, global, "colorspace_scene_linear_name", "Linear Rec.2020");
     scene_set_number(other, global, "subversion", 7);
-    txm_scene *blend = finish(&r, "five.blend");
+    SCOPED(txm_scene_close) txm_scene *blend = finish(&r, "five.blend");
     const txm_scene_info *info = txm_scene_info_of(blend);
     ck_assert_int_eq(info->version, 501);
     ck_assert_int_eq(info->subversion, 7);
     ck_assert_str_eq(info->working_space, "Linear Rec.2020");
     ck_assert_uint_eq(image_named(blend, longer + 2)->user_count, 2);
-    txm_scene_close(&blend);
 }
 
 TEST(paths_of_packed_data_blocks_belong_to_their_library)
@@ -208,15 +194,14 @@ static void check_compressed(const char *name, uint8_t *data, size_t bytes, cons
     store(name, data, bytes);
     free(data);
     check_same(name);
-    txm_scene *blend = open_stored(name);
+    SCOPED(txm_scene_close) txm_scene *blend = open_stored(name);
     ck_assert_str_eq(txm_scene_info_of(blend)->compression, compression);
-    txm_scene_close(&blend);
 }
 
 TEST(every_compression_reads_the_same)
 {
     const char *name = "packed.blend";
-    char *path = scene_path(name);
+    FREED char *path = scene_path(name);
     size_t bytes, packed_bytes;
     uint8_t *plain = scene_load(path, &bytes), *packed, *gzip;
     packed = scene_zstd(plain, bytes, 4096, true, &packed_bytes); /* blocks cross frames */
@@ -242,14 +227,13 @@ TEST(every_compression_reads_the_same)
     memcpy(copy, plain, bytes);
     check_compressed(name, copy, bytes, "plain");
     free(plain);
-    free(path);
 }
 
 TEST(unpacks_from_every_compression)
 {
-    char *path = scene_path("packed.blend");
+    FREED char *path = scene_path("packed.blend");
     size_t bytes, packed_bytes;
-    uint8_t *plain = scene_load(path, &bytes);
+    FREED uint8_t *plain = scene_load(path, &bytes);
     uint8_t *forms[] = {scene_gzip(plain, bytes, &packed_bytes)};
     store("form.blend", forms[0], packed_bytes);
     txm_scene *blend = open_stored("form.blend");
@@ -258,15 +242,12 @@ TEST(unpacks_from_every_compression)
     ck_assert_int_eq(txm_scene_entries(blend, folder, &entries, &count, NULL), TXM_OK);
     ck_assert_uint_eq(count, 6);
     for (size_t i = 0; i < count; i++) {
-        uint8_t *content = slurp(entries[i].path, &content_bytes);
+        FREED uint8_t *content = slurp(entries[i].path, &content_bytes);
         ck_assert_mem_eq(content, "\x89PNG", 4);
-        free(content);
     }
     txm_scene_entries_free(&entries, count);
     txm_scene_close(&blend);
     free(forms[0]);
-    free(plain);
-    free(path);
 }
 
 /* ---- old versions --------------------------------------------------------------------------------------------- */
@@ -384,11 +365,10 @@ TEST(old_files_have_one_packed_file)
         packed = strcmp(b->type, "PackedFile") == 0 ? b : NULL;
     }
     scene_set_number(other, wood, "packedfile", packed->address);
-    txm_scene *blend = finish(&r, "old.blend");
+    SCOPED(txm_scene_close) txm_scene *blend = finish(&r, "old.blend");
     const txm_scene_image *im = image_named(blend, "packed wood");
     ck_assert_int_eq(im->state, TXM_SCENE_STATE_PACKED);
     ck_assert_uint_eq(im->packed_count, 1);
     ck_assert_str_eq(im->packed[0].name, "wood.png");
     ck_assert_int_eq(image_named(blend, "not packed")->state, TXM_SCENE_STATE_READY);
-    txm_scene_close(&blend);
 }

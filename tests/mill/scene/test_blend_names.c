@@ -45,11 +45,10 @@ static void digest_of(const txm_scene_image *image, const txm_color_config *conf
     txm_settings_init(&settings);
     settings.colorspace = image->colorspace;
     settings.alpha = TXM_ALPHA_STRAIGHT;
-    char *picture = scene_path("textures/wood.png");
+    FREED char *picture = scene_path("textures/wood.png");
     ck_assert_int_eq(txm_look_up(config, picture, &settings, &found, NULL), TXM_OK);
     snprintf(digest, 33, "%s", strstr(found.path, ".png.0-") + strlen(".png.0-"));
     txm_found_clear(&found);
-    free(picture);
 }
 
 TEST(names_are_looked_up_as_they_are_stored)
@@ -87,7 +86,8 @@ TEST(names_are_opened_as_the_release_opens_them)
 {
     char *path = scene_path("opened-names.tsv"), *rest, *line;
     size_t bytes, rows = 0;
-    char *table = rest = (char *)slurp(path, &bytes);
+    FREED char *table = (char *)slurp(path, &bytes);
+    rest = table;
     txm_color_options options = {.struct_size = sizeof options, .blender = TXM_BLENDER_5_2};
     txm_color_config *older = NULL, *config = NULL;
     ck_assert_int_eq(txm_color_load(&options, &older, NULL), TXM_OK);
@@ -104,7 +104,6 @@ TEST(names_are_opened_as_the_release_opens_them)
     ck_assert_uint_eq(rows, 317);
     txm_color_free(&older);
     txm_color_free(&config);
-    free(table);
     free(path);
 }
 

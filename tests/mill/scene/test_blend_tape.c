@@ -27,17 +27,14 @@ typedef struct recorded {
 static recorded record(const char *name, bool graph, size_t limit_bytes)
 {
     recorded r = {.tape = {.graph = graph, .limit_bytes = limit_bytes}};
-    char *path = scene_path(name);
+    FREED char *path = scene_path(name);
     size_t plain_bytes;
-    uint8_t *plain = scene_load(path, &plain_bytes), *gzip = scene_gzip(plain, plain_bytes, &r.bytes);
+    FREED uint8_t *plain = scene_load(path, &plain_bytes), *gzip = scene_gzip(plain, plain_bytes, &r.bytes);
     r.fd = memfd_create("scene", MFD_CLOEXEC);
     ck_assert_int_eq(write(r.fd, gzip, r.bytes), (ssize_t)r.bytes);
     ck_assert_int_eq(txm_stream_from_fd(dup(r.fd), name, &r.stream, NULL), TXM_OK);
     ck_assert_int_eq(txm_blend_read_header(r.stream, &r.format, NULL), TXM_OK);
     ck_assert_int_eq(txm_locate_dna(r.stream, &r.format, &r.tape, &r.dna, NULL), TXM_OK);
-    free(plain);
-    free(gzip);
-    free(path);
     return r;
 }
 
@@ -65,7 +62,7 @@ static size_t compare_walks(const recorded *r)
              tape = {.stream = r->stream, .format = &r->format, .tape = &r->tape};
     txm_block there, block;
     size_t left_out = 0, n = 0;
-    uint8_t *expected = NULL;
+    FREED uint8_t *expected = NULL;
     txm_error err = {0};
     /* First reads the stream and lists its blocks. */
     struct {
@@ -85,7 +82,7 @@ static size_t compare_walks(const recorded *r)
         used += kept;
     } while (!txm_block_is(&there, "ENDB"));
     ck_assert_int_eq(ftruncate(r->fd, 0), 0);
-    uint8_t *got = malloc(TXM_RUN_MAX_BLOCK_BYTES);
+    FREED uint8_t *got = malloc(TXM_RUN_MAX_BLOCK_BYTES);
     do {
         ck_assert_int_eq(txm_walk_next(&tape, &block, NULL), TXM_OK);
         for (; blocks[n].block.position != block.position; n++, left_out++) {
@@ -105,9 +102,7 @@ static size_t compare_walks(const recorded *r)
         n++;
     } while (!txm_block_is(&block, "ENDB"));
     ck_assert_uint_eq(n, count);
-    free(got);
     free(blocks);
-    free(expected);
     return left_out;
 }
 
@@ -150,7 +145,7 @@ TEST(a_full_tape_is_thrown_away)
 
 TEST(seekable_files_need_no_tape)
 {
-    char *path = scene_path("lint.blend"); /* zstd with a seek table */
+    FREED char *path = scene_path("lint.blend"); /* zstd with a seek table */
     txm_stream *stream = NULL;
     txm_blend_layout format;
     txm_tape tape = {.limit_bytes = TXM_TAPE_MAX_BYTES};
@@ -161,5 +156,4 @@ TEST(seekable_files_need_no_tape)
     ck_assert_uint_eq(tape.data.size, 0);
     txm_dna_free(&dna);
     txm_stream_close(&stream);
-    free(path);
 }

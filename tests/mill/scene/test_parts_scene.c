@@ -24,7 +24,7 @@ TEST(stores_keep_to_their_bound)
     txm_store store = {.limit_bytes = 200 << 10};
     const char *first = txm_store_string(&store, "abcdef", 3);
     ck_assert_str_eq(first, "abc");
-    char *large = malloc(150 << 10);
+    FREED char *large = malloc(150 << 10);
     memset(large, 'x', 150 << 10);
     ck_assert_ptr_null(txm_store_string(&store, large, 150 << 10));
     ck_assert(store.over_limit);
@@ -48,23 +48,20 @@ TEST(stores_keep_to_their_bound)
     txm_store_free(&store);
     txm_store_free(&store);
     ck_assert_uint_eq(store.used_bytes, 0);
-    free(large);
 }
 
 /* However many blocks a data-block claims to have, it takes no more memory than the largest real ones. */
 TEST(data_blocks_keep_to_their_bound)
 {
     const txm_block block = {.code = "DATA", .address = 16, .bytes = TXM_RUN_MAX_BLOCK_BYTES};
-    uint8_t *payload = calloc(1, TXM_RUN_MAX_BLOCK_BYTES);
-    txm_run run = {0};
+    FREED uint8_t *payload = calloc(1, TXM_RUN_MAX_BLOCK_BYTES);
+    SCOPED(txm_run_free) txm_run run = {0};
     size_t added = 0;
     txm_run_reset(&run);
     while (txm_run_add(&run, &block, TXM_KIND_NODE, payload, TXM_RUN_MAX_BLOCK_BYTES))
         added++;
     ck_assert_uint_eq(added, TXM_RUN_MAX_BYTES / TXM_RUN_MAX_BLOCK_BYTES);
     ck_assert(run.budget.over_limit);
-    txm_run_free(&run);
-    free(payload);
 }
 
 static txm_scene *new_scene(void)
@@ -107,7 +104,7 @@ TEST(settings_mean_what_the_version_says)
                                            {"//<UDIM>.1001.png", "/s/<UDIM>.1001.png"},
                                            {"//tex\\wood\\..\\a.png", "/s/tex/a.png"},
                                            {"", ""}};
-    txm_scene *b = new_scene();
+    SCOPED(txm_scene_close) txm_scene *b = new_scene();
     txm_image i = {.source = 6, .has_tile_list = true, .tiles = {0, 3}};
     for (size_t k = 0; k < sizeof paths / sizeof *paths; k++) {
         i.path = paths[k][0];
@@ -118,7 +115,6 @@ TEST(settings_mean_what_the_version_says)
     for (int mode = -1; mode <= 4; mode++)
         ck_assert_int_eq(settled(b, 304, 0, (txm_image){.alpha_mode = mode, .ignore_alpha = true}).alpha,
                          modes[mode + 1]);
-    txm_scene_close(&b);
 }
 
 static const char *only_known(void *user, const char *name)
@@ -135,7 +131,7 @@ static bool raw_is_data(void *user, const char *name)
 
 TEST(colour_spaces_are_the_configs)
 {
-    txm_scene *b = new_scene();
+    SCOPED(txm_scene_close) txm_scene *b = new_scene();
     ck_assert(txm_scene_is_data(b, "Raw") && !txm_scene_is_data(b, "sRGB") && !txm_scene_is_data(b, ""));
     txm_scene_image out = settled(b, 304, 0, (txm_image){.colorspace = ""});
     ck_assert(out.colorspace_known && !out.colorspace_name && !out.data);
@@ -154,7 +150,6 @@ TEST(colour_spaces_are_the_configs)
     ck_assert_str_eq(out.colorspace_name, "Raw data");
     ck_assert(out.data);
     ck_assert(!txm_scene_is_data(b, "Non-Color"));
-    txm_scene_close(&b);
 }
 
 /* ---- files on disk ----------------------------------------------------------------------------------------------- */
@@ -183,7 +178,7 @@ TEST(images_are_the_files_that_are_there)
     static const char *const names[] = {"a.png",       "wood.1001.png", "wood.1011.png", "wood.1012.png", "w_u1_v1.png",
                                         "w_u1_v2.png", "f007.png",      "f012.png",      "f123.png",      "f1234.png",
                                         "g012.png",    "f01x.png",      "f012.jpg"};
-    txm_scene *b = new_scene();
+    SCOPED(txm_scene_close) txm_scene *b = new_scene();
     batch_enter();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         batch_file(names[i], "12345");
@@ -218,12 +213,11 @@ TEST(images_are_the_files_that_are_there)
     ck_assert_int_ne(txm_scene_expand(b, false, &out, &err), TXM_OK);
     ck_assert_ptr_nonnull(strstr(err.message, "scene.blend"));
     ck_assert_ptr_null(txm_scene_path(b, "//a", "/s"));
-    txm_scene_close(&b);
 }
 
 TEST(paths_are_absolute_and_normal)
 {
-    txm_scene *b = new_scene();
+    SCOPED(txm_scene_close) txm_scene *b = new_scene();
     ck_assert_str_eq(txm_scene_path(b, "//a/../b.png", "/s/t"), "/s/t/b.png");
     ck_assert_str_eq(txm_scene_path(b, "//..\\b.png", "/s/t"), "/s/b.png");
     /* Paths of Windows, as Blender resolves them on Linux. */
@@ -286,7 +280,6 @@ TEST(paths_are_absolute_and_normal)
             txm_blend_settle(b, &file, &(txm_image){.id = 2, .path = "//a.png", .colorspace = ""}, &out, NULL), TXM_OK);
         ck_assert_str_eq(out.path, places[k].path);
     }
-    txm_scene_close(&b);
 }
 
 /* ---- zstd -------------------------------------------------------------------------------------------------------- */
@@ -324,7 +317,7 @@ static void pull_from(const uint8_t *packed, size_t packed_bytes, const uint8_t 
 TEST(zstd_jumps_by_its_table)
 {
     enum { BYTES = 20000, FRAME_BYTES = 1000 };
-    uint8_t *data = malloc(BYTES);
+    FREED uint8_t *data = malloc(BYTES);
     size_t n;
     for (size_t i = 0; i < BYTES; i++)
         data[i] = (uint8_t)(i * i >> 7 ^ i);
@@ -363,7 +356,6 @@ TEST(zstd_jumps_by_its_table)
     txm_stream_zstd.close(z);
     close(input.fd);
     free(packed);
-    free(data);
 }
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */

@@ -84,7 +84,7 @@ static txm_image_node node_of(const char *node, const char *path, const char *sp
 
 TEST(nodes_of_one_lookup_are_one_image)
 {
-    txm_scene *scene = calloc(1, sizeof *scene);
+    SCOPED(txm_scene_close) txm_scene *scene = calloc(1, sizeof *scene);
     txm_node_list list = {0};
     char a[128], tiles[128];
     static const uint32_t numbers[] = {1001, 1002};
@@ -121,7 +121,6 @@ TEST(nodes_of_one_lookup_are_one_image)
             ck_assert_int_eq(image->users[u].node[0], expected[i].users[u]);
     }
     ck_assert_uint_eq(txm_scene_image_at(scene, 6)->files[1].number, 1011);
-    txm_scene_close(&scene);
 }
 
 TEST(words_of_cycles)

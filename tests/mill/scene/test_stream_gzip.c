@@ -136,9 +136,8 @@ static void append(file *f, const void *data, size_t bytes)
 static void append_member(file *f, const uint8_t *data, size_t bytes, deflate_kind kind)
 {
     size_t n;
-    uint8_t *packed = deflate_member(data, bytes, kind, &n);
+    FREED uint8_t *packed = deflate_member(data, bytes, kind, &n);
     append(f, packed, n);
-    free(packed);
 }
 
 static uint8_t *source;
@@ -194,7 +193,7 @@ static txm_status pull(decoder *d, uint8_t *dst, size_t most, size_t *total, txm
 /* Checks that the file gives these bytes and no more. */
 static void check_gives(const file *f, const uint8_t *expected, size_t bytes)
 {
-    uint8_t *dst = malloc(bytes + 100);
+    FREED uint8_t *dst = malloc(bytes + 100);
     size_t total;
     decoder d = open_decoder(f);
     txm_error err = {0};
@@ -202,7 +201,6 @@ static void check_gives(const file *f, const uint8_t *expected, size_t bytes)
     ck_assert_uint_eq(total, bytes);
     ck_assert(memcmp(dst, expected, bytes) == 0);
     close_decoder(&d);
-    free(dst);
 }
 
 TESTS(every_kind_of_stream, KINDS)

@@ -24,10 +24,9 @@ static uint8_t content[BYTES];
 
 static void write_file(const void *data, size_t bytes)
 {
-    int fd = open(path, O_WRONLY | O_TRUNC);
+    SCOPED(close_descriptor) int fd = open(path, O_WRONLY | O_TRUNC);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(write(fd, data, bytes), (ssize_t)bytes);
-    close(fd);
 }
 
 static void setup(void)
@@ -51,11 +50,10 @@ FIXTURE(setup, teardown)
 
 static void must_get(txm_raster_file *f, size_t offset, size_t bytes)
 {
-    uint8_t *got = malloc(bytes);
+    FREED uint8_t *got = malloc(bytes);
     ck_assert_uint_eq(txm_raster_file_tell(f), offset);
     ck_assert(txm_raster_file_get(f, got, bytes));
     ck_assert_mem_eq(got, content + offset, bytes);
-    free(got);
 }
 
 TEST(raster_reads_across_pieces)
@@ -115,7 +113,7 @@ TEST(random_keeps_the_first_failure)
 {
     uint8_t got[8];
     txm_error err = {0};
-    txm_random_file f = {.fd = -1};
+    SCOPED(txm_random_file_close) txm_random_file f = {.fd = -1};
     ck_assert_int_eq(txm_random_file_open(&f, path, NULL), TXM_OK);
     int fd = open(path, O_WRONLY); /* it cannot be read */
     ck_assert_int_ge(dup2(fd, f.fd), 0);
@@ -124,7 +122,6 @@ TEST(random_keeps_the_first_failure)
     ck_assert_int_eq(f.sys_errno, EBADF);
     ck_assert_int_ne(txm_random_file_status(&f, path, &err), TXM_OK);
     ck_assert_ptr_nonnull(strstr(err.message, path));
-    txm_random_file_close(&f);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */

@@ -45,11 +45,11 @@ TEST(bands_strides_and_rewind)
     txm_error err = {0};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        raster whole = raster_read(testdata(names[i]), false, 100);
+        SCOPED(raster_free) raster whole = raster_read(testdata(names[i]), false, 100);
         ck_assert_msg(!whole.status, "%s", whole.error.message);
         const txm_source_info *info = txm_source_info_of(whole.source);
         size_t row = whole.bytes / info->height, stride = row + 7;
-        uint8_t *band = malloc(info->height * stride);
+        FREED uint8_t *band = malloc(info->height * stride);
         for (uint32_t step = 1; step < 20; step += 3) {
             ck_assert_int_eq(txm_source_rewind(whole.source, &err), TXM_OK);
             ck_assert_int_eq(txm_source_read(whole.source, 0, step, band, stride, &err), TXM_OK);
@@ -66,8 +66,6 @@ TEST(bands_strides_and_rewind)
                 }
             }
         }
-        free(band);
-        raster_free(&whole);
     }
 }
 
@@ -115,14 +113,12 @@ static void add_iptc(txm_bytes *f)
 
 static void compare_with(const txm_bytes *segments, const char *what)
 {
-    txm_bytes plain = load("good-420.jpg"), f = {0};
+    SCOPED(txm_bytes_free) txm_bytes plain = load("good-420.jpg"), f = {0};
 
     ck_assert(txm_bytes_add(&f, plain.data, 2));
     ck_assert(txm_bytes_add(&f, segments->data, segments->size));
     ck_assert(txm_bytes_add(&f, plain.data + 2, plain.size - 2));
     raster_compare(raster_temp("meta.jpg", &f), "jpeg", what);
-    txm_bytes_free(&f);
-    txm_bytes_free(&plain);
 }
 
 TEST(which_metadata_wins_is_as_oiio_has_it)
@@ -134,7 +130,7 @@ TEST(which_metadata_wins_is_as_oiio_has_it)
         for (int second = 0; second < 4; second++) {
             if (first == 1 || second == 1) /* OpenImageIO takes nothing from IPTC */
                 continue;
-            txm_bytes f = {0};
+            SCOPED(txm_bytes_free) txm_bytes f = {0};
             char what[16];
             for (int i = 0; i < 2; i++)
                 switch (i ? second : first) {
@@ -152,7 +148,6 @@ TEST(which_metadata_wins_is_as_oiio_has_it)
                 }
             snprintf(what, sizeof what, "%d then %d", first, second);
             compare_with(&f, what);
-            txm_bytes_free(&f);
         }
 }
 
@@ -227,8 +222,8 @@ static void compare_outcome(const txm_bytes *f, const char *what)
     size_t bytes = 0;
     long warnings = 0;
     char words[200] = "";
-    raster direct = raster_read(raster_temp("outcome.jpg", f), false, 4);
-    uint8_t *pixels = raster_by_libjpeg(f, &bytes, &warnings, words);
+    SCOPED(raster_free) raster direct = raster_read(raster_temp("outcome.jpg", f), false, 4);
+    FREED uint8_t *pixels = raster_by_libjpeg(f, &bytes, &warnings, words);
     bool clean = pixels && !warnings;
     /* libjpeg gives no warning if a whole scan is missing. The tests of truncation compare what is accepted then. */
     bool ends_early = pixels && warnings == 1 && strstr(words, "Premature end of JPEG file");
@@ -239,8 +234,6 @@ static void compare_outcome(const txm_bytes *f, const char *what)
         ck_abort_msg("%s: other pixels", what);
     if (direct.status && direct.opened && !strstr(direct.error.message, "row "))
         ck_abort_msg("%s: no row in '%s'", what, direct.error.message);
-    free(pixels);
-    raster_free(&direct);
 }
 
 TEST(truncated_anywhere)
@@ -250,8 +243,8 @@ TEST(truncated_anywhere)
                                         "good-cmyk.jpg"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        txm_bytes f = load(names[i]);
-        raster whole = raster_read(raster_temp("whole.jpg", &f), false, 64);
+        SCOPED(txm_bytes_free) txm_bytes f = load(names[i]);
+        SCOPED(raster_free) raster whole = raster_read(raster_temp("whole.jpg", &f), false, 64);
         size_t end = f.size - 2; /* of everything except the end marker */
         ck_assert_int_eq(whole.status, TXM_OK);
         ck_assert_ptr_null(txm_source_warning(whole.source));
@@ -260,16 +253,13 @@ TEST(truncated_anywhere)
             f.size = cut;
             snprintf(what, sizeof what, "%s cut to %zu bytes", names[i], cut);
             compare_outcome(&f, what);
-            raster r = raster_read(raster_temp("cut.jpg", &f), false, 4);
+            SCOPED(raster_free) raster r = raster_read(raster_temp("cut.jpg", &f), false, 4);
             ck_assert_msg(!r.status || cut < end, "%s: %s", what, r.error.message);
             if (!r.status) {
                 ck_assert_msg(memcmp(r.pixels, whole.pixels, whole.bytes) == 0, "%s: other pixels", what);
                 ck_assert_msg(txm_source_warning(r.source) != NULL || cut < end, "%s: no warning", what);
             }
-            raster_free(&r);
         }
-        raster_free(&whole);
-        txm_bytes_free(&f);
     }
 }
 
@@ -279,7 +269,7 @@ TEST(every_byte_damaged)
     static const char *const names[] = {"good-restart.jpg", "good-gray-progressive.jpg"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        txm_bytes f = load(names[i]);
+        SCOPED(txm_bytes_free) txm_bytes f = load(names[i]);
         for (size_t at = 3; at < f.size; at++)
             for (size_t k = 0; k < sizeof flips; k++) {
                 char what[64];
@@ -288,7 +278,6 @@ TEST(every_byte_damaged)
                 compare_outcome(&f, what);
                 f.data[at] = (char)(f.data[at] ^ flips[k]);
             }
-        txm_bytes_free(&f);
     }
 }
 
@@ -327,26 +316,22 @@ TEST(a_truncated_file_names_its_row)
 
 TEST(odd_headers_leave_the_pixels_alone)
 {
-    txm_bytes plain = load("good-420.jpg");
-    raster want = raster_read(testdata("good-420.jpg"), false, 21);
+    SCOPED(txm_bytes_free) txm_bytes plain = load("good-420.jpg");
+    SCOPED(raster_free) raster want = raster_read(testdata("good-420.jpg"), false, 21);
     size_t scan = find_marker(&plain, 0xda, 0);
 
     for (int c = 0; c < 2; c++) {
-        txm_bytes f = {0};
+        SCOPED(txm_bytes_free) txm_bytes f = {0};
         ck_assert(txm_bytes_add(&f, plain.data, scan));
         if (c == 0)
             ck_assert(txm_bytes_add(&f, "\0\0\0", 3)); /* stray bytes between two markers */
         else
             f.data[11] = 9; /* JFIF 9.01 */
         ck_assert(txm_bytes_add(&f, plain.data + scan, plain.size - scan));
-        raster r = raster_read(raster_temp("odd.jpg", &f), false, 21);
+        SCOPED(raster_free) raster r = raster_read(raster_temp("odd.jpg", &f), false, 21);
         ck_assert_msg(!r.status, "%s", r.error.message);
         ck_assert_int_eq(memcmp(r.pixels, want.pixels, want.bytes), 0);
-        raster_free(&r);
-        txm_bytes_free(&f);
     }
-    raster_free(&want);
-    txm_bytes_free(&plain);
 }
 
 /* Makes a CMYK JPEG, or a YCCK one as Photoshop writes it, of 256 blocks whose inks are pairs of levels in steps of
@@ -355,7 +340,7 @@ static txm_bytes cmyk_blocks(J_COLOR_SPACE stored)
 {
     struct jpeg_compress_struct jpeg = {0};
     struct jpeg_error_mgr errors;
-    unsigned char *data = NULL;
+    FREED unsigned char *data = NULL;
     unsigned long bytes = 0;
     txm_bytes out = {0};
 
@@ -381,29 +366,25 @@ static txm_bytes cmyk_blocks(J_COLOR_SPACE stored)
     jpeg_finish_compress(&jpeg);
     jpeg_destroy_compress(&jpeg);
     ck_assert(txm_bytes_add(&out, data, bytes));
-    free(data);
     return out;
 }
 
 TEST(inks_become_the_colours_of_oiio)
 {
-    txm_bytes cmyk = cmyk_blocks(JCS_CMYK), ycck = cmyk_blocks(JCS_YCCK);
+    SCOPED(txm_bytes_free) txm_bytes cmyk = cmyk_blocks(JCS_CMYK), ycck = cmyk_blocks(JCS_YCCK);
 
     raster_compare(raster_temp("cmyk.jpg", &cmyk), "jpeg", "CMYK");
     raster_compare(raster_temp("ycck.jpg", &ycck), "jpeg", "YCCK");
-    raster r = raster_read(raster_temp("cmyk.jpg", &cmyk), false, 21);
+    SCOPED(raster_free) raster r = raster_read(raster_temp("cmyk.jpg", &cmyk), false, 21);
     ck_assert_uint_eq(txm_source_info_of(r.source)->channels, 3);
     const uint8_t *pixel = r.pixels + (r.bytes / (16 * DCTSIZE)) * (15 * DCTSIZE) + 4 * DCTSIZE * 3; /* no black */
     ck_assert_mem_eq(pixel, ((uint8_t[]){68, 187, 34}), 3);
-    raster_free(&r);
-    txm_bytes_free(&cmyk);
-    txm_bytes_free(&ycck);
 }
 
 /* A short scan is repeated without end, and each one is a pass over the whole image. */
 TEST(too_many_scans_are_refused)
 {
-    txm_bytes plain = load("good-gray-progressive.jpg"), f = {0};
+    SCOPED(txm_bytes_free) txm_bytes plain = load("good-gray-progressive.jpg"), f = {0};
     size_t last = 0, end = plain.size - 2; /* without the end marker */
 
     for (size_t i = 0; i + 1 < end; i++)
@@ -413,12 +394,9 @@ TEST(too_many_scans_are_refused)
     for (int i = 0; i < 600; i++)
         ck_assert(txm_bytes_add(&f, plain.data + last, end - last));
     ck_assert(txm_bytes_add(&f, "\xff\xd9", 2));
-    raster r = raster_read(raster_temp("scans.jpg", &f), false, 21);
+    SCOPED(raster_free) raster r = raster_read(raster_temp("scans.jpg", &f), false, 21);
     ck_assert_int_eq(r.status, TXM_STATUS_CORRUPT);
     ck_assert_ptr_nonnull(strstr(r.error.message, "scans"));
-    raster_free(&r);
-    txm_bytes_free(&f);
-    txm_bytes_free(&plain);
 }
 
 /* Writes a size into the frame header. */

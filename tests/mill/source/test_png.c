@@ -70,14 +70,13 @@ static txm_bytes build(const kind *k, uint32_t width, uint32_t height, int filte
 {
     png_layout l = {width, height, k->depth, k->color_type, 0};
     uint64_t seed = width * 77 + height;
-    uint8_t *rows = malloc(png_row_bytes(&l) * height);
+    FREED uint8_t *rows = malloc(png_row_bytes(&l) * height);
     txm_bytes f = {0};
 
     test_noise(&seed, rows, png_row_bytes(&l) * height);
     png_begin(&f, &l);
     add_colors(&f, k, &l, rows);
     png_finish(&f, &l, rows, filter);
-    free(rows);
     return f;
 }
 
@@ -88,10 +87,9 @@ TEST(every_layout_width_and_filter_is_as_oiio_reads_it)
     for (int k = 0; k < KINDS; k++)
         for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
             char what[64];
-            txm_bytes f = build(&kinds[k], widths[w], 12, -1);
+            SCOPED(txm_bytes_free) txm_bytes f = build(&kinds[k], widths[w], 12, -1);
             snprintf(what, sizeof what, "%s %u px wide", kinds[k].name, widths[w]);
             raster_compare(raster_temp("kind.png", &f), "png", what);
-            txm_bytes_free(&f);
         }
 }
 
@@ -100,10 +98,9 @@ TEST(every_filter_alone)
     for (int k = 0; k < KINDS; k++)
         for (int filter = 0; filter < 5; filter++) {
             char what[64];
-            txm_bytes f = build(&kinds[k], 37, 5, filter);
+            SCOPED(txm_bytes_free) txm_bytes f = build(&kinds[k], 37, 5, filter);
             snprintf(what, sizeof what, "%s filter %d", kinds[k].name, filter);
             raster_compare(raster_temp("filter.png", &f), "png", what);
-            txm_bytes_free(&f);
         }
 }
 
@@ -116,9 +113,8 @@ TEST(large_wide_and_narrow)
     } cases[] = {{24, 700, 900}, {25, 65536, 3}, {10, 65536, 9}, {6, 1, 65536}, {12, 1, 3000}, {18, 65536, 5}};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        txm_bytes f = build(&kinds[cases[i].kind], cases[i].width, cases[i].height, -1);
+        SCOPED(txm_bytes_free) txm_bytes f = build(&kinds[cases[i].kind], cases[i].width, cases[i].height, -1);
         raster_compare(raster_temp("large.png", &f), "png", kinds[cases[i].kind].name);
-        txm_bytes_free(&f);
     }
 }
 
@@ -130,12 +126,12 @@ TEST(bands_strides_and_rewind)
     txm_error err = {0};
 
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
-        txm_bytes f = build(&kinds[some[i]], 61, 45, -1);
+        SCOPED(txm_bytes_free) txm_bytes f = build(&kinds[some[i]], 61, 45, -1);
         const char *path = raster_temp("bands.png", &f);
-        raster whole = raster_read(path, false, 45);
+        SCOPED(raster_free) raster whole = raster_read(path, false, 45);
         const txm_source_info *info = txm_source_info_of(whole.source);
         size_t row = whole.bytes / info->height, stride = row + 24;
-        uint8_t *band = malloc(45 * stride);
+        FREED uint8_t *band = malloc(45 * stride);
         for (uint32_t step = 1; step < 9; step++) {
             /* Only a part is read before the rewind, and everything after it. */
             memset(band, 0x5a, 45 * stride);
@@ -154,9 +150,6 @@ TEST(bands_strides_and_rewind)
                 memset(band, 0x5a, 45 * stride); /* drops what the reader might still hold of the file */
             }
         }
-        free(band);
-        raster_free(&whole);
-        txm_bytes_free(&f);
     }
 }
 
@@ -166,7 +159,7 @@ TEST(idat_chunks_of_any_size)
     png_layout l = {19, 7, 8, PNG_RGB, 0};
     uint8_t rows[19 * 3 * 7];
     uint64_t seed = 5;
-    txm_bytes filtered = {0}, stream = {0};
+    SCOPED(txm_bytes_free) txm_bytes filtered = {0}, stream = {0};
 
     test_noise(&seed, rows, sizeof rows);
     memset(rows + 100, 3, 120);
@@ -175,7 +168,7 @@ TEST(idat_chunks_of_any_size)
         stream.size = 0;
         png_deflate(&stream, filtered.data, filtered.size, level);
         for (size_t piece = 1; piece <= stream.size; piece++) {
-            txm_bytes f = {0};
+            SCOPED(txm_bytes_free) txm_bytes f = {0};
             png_begin(&f, &l);
             png_chunk(&f, "IDAT", "", 0);
             png_idats(&f, stream.data, stream.size, piece);
@@ -183,15 +176,11 @@ TEST(idat_chunks_of_any_size)
             if (piece % 2)
                 png_chunk(&f, "IDAT", "surplus", 7);
             png_chunk(&f, "IEND", "", 0);
-            raster r = raster_read(raster_temp("pieces.png", &f), false, 3);
+            SCOPED(raster_free) raster r = raster_read(raster_temp("pieces.png", &f), false, 3);
             ck_assert_msg(!r.status, "pieces of %zu: %s", piece, r.error.message);
             ck_assert_int_eq(memcmp(r.pixels, rows, sizeof rows), 0);
-            raster_free(&r);
-            txm_bytes_free(&f);
         }
     }
-    txm_bytes_free(&filtered);
-    txm_bytes_free(&stream);
 }
 
 static txm_bytes with_chunk(const char *type, const void *data, size_t bytes)
@@ -208,10 +197,9 @@ static txm_bytes with_chunk(const char *type, const void *data, size_t bytes)
 
 static void compare_chunk(const char *type, const void *data, size_t bytes, const char *what)
 {
-    txm_bytes f = with_chunk(type, data, bytes);
+    SCOPED(txm_bytes_free) txm_bytes f = with_chunk(type, data, bytes);
 
     raster_compare(raster_temp("chunk.png", &f), "png", what);
-    txm_bytes_free(&f);
 }
 
 TEST(colour_chunks_are_told_as_oiio_tells_them)
@@ -258,14 +246,13 @@ TEST(texts_become_fields)
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         compare_chunk(texts[i].type, texts[i].data, texts[i].bytes, texts[i].data);
+    SCOPED(txm_bytes_free)
     txm_bytes f = with_chunk("tEXt",
                              "Software\0"
                              "a program",
                              18);
-    raster r = raster_read(raster_temp("text.png", &f), false, 1);
+    SCOPED(raster_free) raster r = raster_read(raster_temp("text.png", &f), false, 1);
     ck_assert_str_eq(txm_source_info_of(r.source)->software, "a program");
-    raster_free(&r);
-    txm_bytes_free(&f);
 }
 
 /* An Exif directory with `Artist` and a pointer to a second one with a colour space and `Copyright`. */
@@ -324,8 +311,8 @@ TEST(exif_is_read_as_oiio_reads_it)
 static void compare_outcome(const txm_bytes *f, const char *what)
 {
     size_t bytes = 0;
-    raster direct = raster_read(raster_temp("outcome.png", f), false, 4);
-    uint8_t *pixels = raster_by_libpng(f, &bytes);
+    SCOPED(raster_free) raster direct = raster_read(raster_temp("outcome.png", f), false, 4);
+    FREED uint8_t *pixels = raster_by_libpng(f, &bytes);
     bool interlaced = f->size > 28 && f->data[28]; /* only OpenImageIO may read it */
 
     if (!direct.status != !!pixels && direct.status != TXM_STATUS_TOO_LARGE && !interlaced)
@@ -334,8 +321,6 @@ static void compare_outcome(const txm_bytes *f, const char *what)
         ck_abort_msg("%s: other pixels", what);
     if (direct.status && direct.opened && !strstr(direct.error.message, "row "))
         ck_abort_msg("%s: no row in '%s'", what, direct.error.message);
-    free(pixels);
-    raster_free(&direct);
 }
 
 TEST(truncated_anywhere)
@@ -343,31 +328,28 @@ TEST(truncated_anywhere)
     static const int some[] = {10, 19, 23};
 
     for (size_t k = 0; k < sizeof some / sizeof some[0]; k++) {
-        txm_bytes f = build(&kinds[some[k]], 9, 6, -1);
+        SCOPED(txm_bytes_free) txm_bytes f = build(&kinds[some[k]], 9, 6, -1);
         for (size_t cut = f.size - 1; cut > 7; cut--) {
             char what[64];
             f.size = cut;
             snprintf(what, sizeof what, "%s cut to %zu bytes", kinds[some[k]].name, cut);
             compare_outcome(&f, what);
         }
-        txm_bytes_free(&f);
     }
 }
 
 TEST(a_truncated_file_names_its_row)
 {
-    txm_bytes f = build(&kinds[10], 50, 40, 0);
+    SCOPED(txm_bytes_free) txm_bytes f = build(&kinds[10], 50, 40, 0);
 
     f.size /= 2;
-    raster r = raster_read(raster_temp("half.png", &f), false, 1);
+    SCOPED(raster_free) raster r = raster_read(raster_temp("half.png", &f), false, 1);
     ck_assert_int_eq(r.status, TXM_STATUS_CORRUPT);
     ck_assert_uint_gt(r.rows_read, 15); /* rows that are there are delivered */
     ck_assert_uint_lt(r.rows_read, 21);
     char row[64];
     snprintf(row, sizeof row, "row %u of 40: the file ends inside the pixel data", r.rows_read);
     ck_assert_ptr_nonnull(strstr(r.error.message, row));
-    raster_free(&r);
-    txm_bytes_free(&f);
 }
 
 TEST(every_byte_damaged)
@@ -376,7 +358,7 @@ TEST(every_byte_damaged)
     static const int some[] = {10, 19};
 
     for (size_t k = 0; k < sizeof some / sizeof some[0]; k++) {
-        txm_bytes f = build(&kinds[some[k]], 7, 4, -1);
+        SCOPED(txm_bytes_free) txm_bytes f = build(&kinds[some[k]], 7, 4, -1);
         for (size_t at = 8; at < f.size; at++)
             for (size_t i = 0; i < sizeof flips; i++) {
                 char what[64];
@@ -385,7 +367,6 @@ TEST(every_byte_damaged)
                 compare_outcome(&f, what);
                 f.data[at] = (char)(f.data[at] ^ flips[i]);
             }
-        txm_bytes_free(&f);
     }
 }
 
@@ -395,7 +376,7 @@ TEST(refused_and_left_to_others)
     uint8_t rows[8 * 24 * 2] = {0};
     txm_source *source;
     txm_error err = {0};
-    txm_bytes f = {0};
+    SCOPED(txm_bytes_free) txm_bytes f = {0};
 
     /* OpenImageIO reads interlaced files. The pixel data, in passes, is wrong here, but it is never used. */
     png_begin(&f, &l);
@@ -423,20 +404,18 @@ TEST(refused_and_left_to_others)
     txm_error_clear(&err);
     ck_assert_int_eq(txm_source_open(raster_temp("memory.png", &f), NULL, &source, &err), TXM_OK);
     txm_source_close(&source);
-    txm_bytes_free(&f);
 }
 
 static void for_each_file(const char *pattern, void (*check)(const char *path))
 {
     const char *root = getenv("TXM_TESTDATA");
-    char *full = txm_asprintf("%s/png/%s", root ? root : "testdata", pattern);
+    FREED char *full = txm_asprintf("%s/png/%s", root ? root : "testdata", pattern);
     glob_t found;
 
     ck_assert_int_eq(glob(full, 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++)
         check(found.gl_pathv[i]);
     globfree(&found);
-    free(full);
 }
 
 static void check_good(const char *path)
@@ -447,15 +426,13 @@ static void check_good(const char *path)
 static void check_bad(const char *path)
 {
     size_t bytes;
-    raster r = raster_read(path, false, 64);
-    txm_bytes f = raster_load(path);
+    SCOPED(raster_free) raster r = raster_read(path, false, 64);
+    SCOPED(txm_bytes_free) txm_bytes f = raster_load(path);
     uint8_t *pixels = raster_by_libpng(&f, &bytes);
 
     ck_assert_msg(r.status == TXM_STATUS_CORRUPT, "%s: status %d", path, r.status);
     ck_assert_msg(strstr(r.error.message, path) != NULL, "'%s' does not name %s", r.error.message, path);
     ck_assert_msg(!pixels, "%s: libpng reads it", path);
-    txm_bytes_free(&f);
-    raster_free(&r);
 }
 
 TEST(files_of_other_programs)
@@ -518,7 +495,7 @@ static void idat_fails(const txm_bytes *chunks, size_t at_least, const char *rea
 
 TEST(damage_of_a_stream_has_its_reason)
 {
-    txm_bytes stream = zlib_stream(), chunks = {0};
+    SCOPED(txm_bytes_free) txm_bytes stream = zlib_stream(), chunks = {0};
     size_t half = stream.size / 2;
     /* The CRC of the second chunk is wrong. */
     png_chunk(&chunks, "IDAT", stream.data, half);
@@ -554,14 +531,12 @@ TEST(damage_of_a_stream_has_its_reason)
     chunks.size = 0;
     png_chunk(&chunks, "IDAT", "\x78\x9c\x07", 3); /* there is no fourth kind of block */
     idat_fails(&chunks, 0, "invalid deflate block");
-    txm_bytes_free(&stream);
-    txm_bytes_free(&chunks);
 }
 
 /* libpng only warns of this. */
 TEST(what_follows_the_last_pixel_is_tolerated)
 {
-    txm_bytes stream = zlib_stream(), chunks = {0};
+    SCOPED(txm_bytes_free) txm_bytes stream = zlib_stream(), chunks = {0};
     static uint8_t got[STREAM_BYTES];
     idat_file f;
     txm_bytes_add(&stream, "more", 4);
@@ -571,13 +546,11 @@ TEST(what_follows_the_last_pixel_is_tolerated)
                       sizeof got - 10); /* the last rows are not requested either */
     ck_assert_msg(txm_png_idat_finish(&f.idat), "%s", f.idat.reason);
     txm_raster_file_close(&f.file);
-    txm_bytes_free(&stream);
-    txm_bytes_free(&chunks);
 }
 
 TEST(a_failing_disk_is_no_damage_of_a_stream)
 {
-    txm_bytes stream = zlib_stream(), chunks = {0};
+    SCOPED(txm_bytes_free) txm_bytes stream = zlib_stream(), chunks = {0};
     uint8_t got[100];
     idat_file f;
     png_idats(&chunks, stream.data, stream.size, 9000);
@@ -588,8 +561,6 @@ TEST(a_failing_disk_is_no_damage_of_a_stream)
     ck_assert_int_eq(f.idat.status, TXM_STATUS_IO);
     ck_assert(!txm_png_idat_finish(&f.idat));
     txm_raster_file_close(&f.file);
-    txm_bytes_free(&stream);
-    txm_bytes_free(&chunks);
 }
 
 int main(void)

@@ -47,12 +47,11 @@ static char *write_file(const char *name, const void *data, size_t size)
 static char *copy(const char *name, size_t keep, const char *new_name)
 {
     static char data[1 << 20];
-    char *path = data_path(name);
+    FREED char *path = data_path(name);
     FILE *f = fopen(path, "rb");
     ck_assert_ptr_nonnull(f);
     size_t size = fread(data, 1, sizeof data, f);
     fclose(f);
-    free(path);
     return write_file(new_name, data, keep < size ? keep : size);
 }
 
@@ -112,10 +111,9 @@ TEST(odd_names)
     static const char *const names[] = {"what?.hdr", "a?b=1.hdr",    "no extension?",
                                         "wrong.png", "sp ace\n.hdr", "-o.hdr"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *path = copy("golden/light.hdr", SIZE_MAX, names[i]);
+        FREED char *path = copy("golden/light.hdr", SIZE_MAX, names[i]);
         txm_error err = {0};
         ck_assert_msg(read_all(path, &err) == TXM_OK, "%s", err.message);
-        free(path);
     }
 }
 
@@ -125,10 +123,9 @@ TEST(refuses_what_may_not_be_read)
         printf("skip unreadable file (root may read everything)\n");
         return;
     }
-    char *path = write_file("secret.png", "x", 1);
+    FREED char *path = write_file("secret.png", "x", 1);
     chmod(path, 0);
     expect(path, TXM_STATUS_DENIED, "Permission denied");
-    free(path);
 }
 
 static const char *const cut_short[] = {"golden/rgb8.png",       "golden/photo.jpg",     "golden/rgba16-straight.tif",
@@ -149,13 +146,12 @@ TESTS(refuses_truncated_files, sizeof cut_short / sizeof cut_short[0])
     free(whole);
     const bool one = !thorough();
     for (int part = one ? 1 + _i % 3 : 1; part <= 3; part += one ? 3 : 1) {
-        char *path = copy(name, (size_t)st.st_size * (size_t)part / 4, strrchr(name, '/') + 1);
+        FREED char *path = copy(name, (size_t)st.st_size * (size_t)part / 4, strrchr(name, '/') + 1);
         txm_error err = {0};
         txm_status status = read_all(path, &err);
         /* Some formats cannot be recognised any more. */
         ck_assert_msg(status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED, "%s: %s", path, err.message);
         ck_assert_msg(strstr(err.message, path) != NULL, "'%s' does not name %s", err.message, path);
-        free(path);
     }
 }
 
@@ -181,9 +177,9 @@ static const struct {
 
 TESTS(describes_files, sizeof files / sizeof files[0])
 {
-    char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
+    FREED char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
     txm_error err = {0};
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
     const txm_source_info *i = txm_source_info_of(s);
     ck_assert_uint_eq(i->width, files[_i].width);
@@ -199,20 +195,18 @@ TESTS(describes_files, sizeof files / sizeof files[0])
     ck_assert_int_eq(i->file_bytes, st.st_size);
     ck_assert_int_eq(i->mtime.tv_sec, st.st_mtim.tv_sec);
     ck_assert_msg(txm_source_check_unchanged(s, &err) == TXM_OK, "%s", err.message);
-    txm_source_close(&s);
-    free(path);
 }
 
 /* Bands of any height and a second pass give the same rows; other orders are refused. */
 TESTS(delivers_rows_in_bands, sizeof files / sizeof files[0])
 {
-    char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
+    FREED char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
     txm_error err = {0};
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
     const txm_source_info *i = txm_source_info_of(s);
     size_t stride = (size_t)i->width * i->channels * txm_type_bytes(i->type);
-    uint8_t *whole = malloc(stride * i->height), *bands = calloc(i->height, stride + 8);
+    FREED uint8_t *whole = malloc(stride * i->height), *bands = calloc(i->height, stride + 8);
     ck_assert_msg(txm_source_read(s, 0, i->height, whole, stride, &err) == TXM_OK, "%s", err.message);
     ck_assert_msg(txm_source_rewind(s, &err) == TXM_OK, "%s", err.message);
     for (uint32_t y = 0, rows = 1; y < i->height; y += rows, rows = rows * 2 + 1) {
@@ -227,10 +221,6 @@ TESTS(delivers_rows_in_bands, sizeof files / sizeof files[0])
     ck_assert_int_eq(txm_source_read(s, 0, i->height + 1, whole, stride, NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_source_read(s, 0, 1, whole, stride - 1, NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_source_read(s, 0, 1, whole, stride, NULL), TXM_OK);
-    txm_source_close(&s);
-    free(whole);
-    free(bands);
-    free(path);
 }
 
 /* Every reader refuses images beyond 1048575 px on a side. */
@@ -260,8 +250,8 @@ TEST(refuses_absurd_sizes)
 
 TEST(notices_changes)
 {
-    char *path = copy("golden/light.hdr", 20000, "changing.hdr");
-    txm_source *s = NULL;
+    FREED char *path = copy("golden/light.hdr", 20000, "changing.hdr");
+    SCOPED(txm_source_close) txm_source *s = NULL;
     txm_error err = {0};
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
     struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
@@ -270,22 +260,18 @@ TEST(notices_changes)
     ck_assert_ptr_nonnull(strstr(err.message, "changed"));
     unlink(path);
     ck_assert_int_eq(txm_source_check_unchanged(s, NULL), TXM_STATUS_CHANGED);
-    txm_source_close(&s);
-    free(path);
 }
 
 TEST(obeys_the_memory_bound)
 {
-    char *path = data_path("golden/rgba8.tga"); /* decoded as a whole: 90 x 130 x 4 bytes */
+    FREED char *path = data_path("golden/rgba8.tga"); /* decoded as a whole: 90 x 130 x 4 bytes */
     txm_source_options options = {.max_memory_bytes = 30000};
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     txm_error err = {0};
     ck_assert_int_eq(txm_source_open(path, &options, &s, &err), TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_null(s);
     options.max_memory_bytes = 1 << 20;
     ck_assert_int_eq(txm_source_open(path, &options, &s, NULL), TXM_OK);
-    txm_source_close(&s);
-    free(path);
 }
 
 int main(void)

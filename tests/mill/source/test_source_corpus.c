@@ -198,20 +198,19 @@ static txm_source *open_source(const char *name)
 {
     txm_error err = {0};
     txm_source *s = NULL;
-    char *path = path_of(name);
+    FREED char *path = path_of(name);
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
-    free(path);
     return s;
 }
 
 static picture load(const char *name, txm_source_info *info)
 {
     txm_error err = {0};
-    txm_source *s = open_source(name);
+    SCOPED(txm_source_close) txm_source *s = open_source(name);
     const txm_source_info *i = txm_source_info_of(s);
     picture p = {i->width, i->height, i->channels, NULL};
     size_t row = (size_t)p.width * p.channels, count = row * p.height;
-    void *raw = malloc(count * txm_type_bytes(i->type));
+    FREED void *raw = malloc(count * txm_type_bytes(i->type));
     p.samples = malloc(count * sizeof(float));
     ck_assert_msg(txm_source_read(s, 0, p.height, raw, row * txm_type_bytes(i->type), &err) == TXM_OK, "%s",
                   err.message);
@@ -224,8 +223,6 @@ static picture load(const char *name, txm_source_info *info)
         *info = *i;
         info->attributes = NULL;
     }
-    free(raw);
-    txm_source_close(&s);
     return p;
 }
 
@@ -301,12 +298,11 @@ TEST(metadata)
                 {"iptc.tif", "", "a tool", 3},
                 {"half-zip.exr", "", "", 0}};
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
-        txm_source *s = open_source(said[i].name);
+        SCOPED(txm_source_close) txm_source *s = open_source(said[i].name);
         const txm_source_info *info = txm_source_info_of(s);
         ck_assert_str_eq(info->interop_id, said[i].interop);
         ck_assert_str_eq(info->software, said[i].software);
         ck_assert_uint_eq(info->attribute_count, said[i].attributes);
-        txm_source_close(&s);
     }
 }
 
@@ -336,7 +332,7 @@ TEST(unsupported_files)
 /* Every file in the folder has a line in the table. */
 TEST(every_file_has_a_line)
 {
-    char *folder = path_of("");
+    FREED char *folder = path_of("");
     DIR *dir = opendir(folder);
     ck_assert_ptr_nonnull(dir);
     for (struct dirent *e; (e = readdir(dir));) {
@@ -347,7 +343,6 @@ TEST(every_file_has_a_line)
         ck_assert_msg(known, "%s is not tested", e->d_name);
     }
     closedir(dir);
-    free(folder);
 }
 
 int main(void)

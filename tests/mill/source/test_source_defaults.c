@@ -15,12 +15,11 @@ static txm_color_config *config;
 
 static void load_config(void)
 {
-    char *path = txm_asprintf("%s/golden/config.ocio", getenv("TXM_TESTDATA"));
+    FREED char *path = txm_asprintf("%s/golden/config.ocio", getenv("TXM_TESTDATA"));
     txm_color_options options = {
         .struct_size = sizeof(txm_color_options), .ocio_path = path, .ignore_environment = true};
     if (txm_color_load(&options, &config, NULL) != TXM_OK)
         abort();
-    free(path);
 }
 
 static void free_config(void)
@@ -299,7 +298,7 @@ TEST(code_points)
                 {12, 8, "Linear DCI-P3 D65", "lin_p3d65_scene"},
                 {12, 13, "Display P3", "srgb_p3d65_scene"}};
     const txm_color_options options = {.struct_size = sizeof options, .ignore_environment = true};
-    txm_color_config *own = NULL;
+    SCOPED(txm_color_free) txm_color_config *own = NULL;
     ck_assert_int_eq(txm_color_load(&options, &own, NULL), TXM_OK);
     for (unsigned primaries = 0; primaries < 256; primaries++) {
         for (unsigned transfer = 0; transfer < 256; transfer++) {
@@ -321,7 +320,6 @@ TEST(code_points)
                               "%u, %u: %s", primaries, transfer, automatic);
         }
     }
-    txm_color_free(&own);
 }
 
 int main(void)

@@ -21,9 +21,8 @@ static char path[64];
 static void make_path(void)
 {
     strcpy(path, "/tmp/txm-exr-XXXXXX");
-    int fd = mkstemp(path);
+    SCOPED(close_descriptor) int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
-    close(fd);
 }
 
 static void remove_path(void)
@@ -140,7 +139,7 @@ static void write_chunk(exr_context_t f, const kind *k, exr_encode_pipeline_t *e
     uint32_t bytes = k->is_float ? 4 : 2;
     ck_assert_int_eq(first ? exr_encoding_initialize(f, 0, chunk, e) : exr_encoding_update(f, 0, chunk, e), 0);
     size_t plane = (size_t)chunk->width * (size_t)chunk->height * (size_t)bytes;
-    uint8_t *pixels = malloc(plane * k->channels);
+    FREED uint8_t *pixels = malloc(plane * k->channels);
     for (uint32_t c = 0; c < k->channels; c++) {
         uint8_t *p = pixels + c * plane;
         for (int32_t y = 0; y < chunk->height; y++)
@@ -157,7 +156,6 @@ static void write_chunk(exr_context_t f, const kind *k, exr_encode_pipeline_t *e
     if (first)
         ck_assert_int_eq(exr_encoding_choose_default_routines(f, 0, e), 0);
     ck_assert_int_eq(exr_encoding_run(f, 0, e), 0);
-    free(pixels);
 }
 
 static void write_exr(const kind *k)
@@ -195,14 +193,14 @@ static void write_exr(const kind *k)
 
 static txm_status read_and_compare(const kind *k, uint32_t band_rows, txm_error *err)
 {
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     txm_status status = txm_source_open(path, NULL, &s, err);
     if (status != TXM_OK)
         return status;
     const txm_source_info *i = txm_source_info_of(s);
     uint32_t bytes = k->is_float ? 4 : 2;
     size_t stride = (size_t)WIDTH * k->channels * bytes;
-    uint8_t *band = malloc(stride * band_rows);
+    FREED uint8_t *band = malloc(stride * band_rows);
     ck_assert_str_eq(i->reader, "exr");
     ck_assert_uint_eq(i->channels, k->channels);
     for (uint32_t y = 0; y < HEIGHT && status == TXM_OK; y += band_rows) {
@@ -217,8 +215,6 @@ static txm_status read_and_compare(const kind *k, uint32_t band_rows, txm_error 
                         ck_abort_msg("pixel %u, %u channel %u differs", x, r, c);
                 }
     }
-    free(band);
-    txm_source_close(&s);
     return status;
 }
 
@@ -319,7 +315,7 @@ static int64_t write_to_memory(exr_const_context_t exr, void *user, const void *
 static void write_header_only(const header *h)
 {
     static const uint8_t table[512];
-    txm_bytes bytes = {0};
+    SCOPED(txm_bytes_free) txm_bytes bytes = {0};
     exr_context_t f;
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
     exr_attr_box2i_t window = {.min = {.x = h->min_x, .y = h->min_y}};
@@ -350,7 +346,6 @@ static void write_header_only(const header *h)
     FILE *file = fopen(path, "wb");
     ck_assert_uint_eq(fwrite(bytes.data, 1, bytes.size, file), bytes.size);
     ck_assert_int_eq(fclose(file), 0);
-    txm_bytes_free(&bytes);
 }
 
 static const txm_source_options no_bound;

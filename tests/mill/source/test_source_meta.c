@@ -102,7 +102,7 @@ TEST(damaged_exif_is_used_as_far_as_it_goes)
     add_entry(&e, 0x8769, 4, 1, 0xfffffff0u, 4); /* a directory beyond the end */
     for (size_t cut = 0; cut <= e.size; cut++) {
         txm_raster_meta meta = {0};
-        uint8_t *exact = malloc(cut ? cut : 1); /* so that AddressSanitizer sees its end */
+        FREED uint8_t *exact = malloc(cut ? cut : 1); /* so that AddressSanitizer sees its end */
         memcpy(exact, e.bytes, cut);
         ck_assert(txm_raster_meta_add_exif(&meta, exact, cut));
         ck_assert_str_eq(field(&meta, TXM_META_ARTIST), cut == e.size ? "a painter" : "");
@@ -115,7 +115,6 @@ TEST(damaged_exif_is_used_as_far_as_it_goes)
                 txm_raster_meta_clear(&meta);
                 exact[i] ^= (uint8_t)value;
             }
-        free(exact);
     }
     txm_raster_meta meta = {0};
     ck_assert(txm_raster_meta_add_exif(&meta, (const uint8_t *)"XX\x2a\0\x08\0\0\0\0\0", 10));
@@ -193,7 +192,7 @@ TEST(xmp_values_replace_what_was_there)
         {"", "", "before", "", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        txm_raster_meta meta = {0};
+        SCOPED(txm_raster_meta_clear) txm_raster_meta meta = {0};
         ck_assert(txm_raster_meta_set(&meta, "cOPYRIGHT", "before"));
         ck_assert(txm_raster_meta_add_xmp(&meta, cases[i].packet, strlen(cases[i].packet)));
         ck_assert_msg(!strcmp(field(&meta, TXM_META_ARTIST), cases[i].artist), "case %zu: %s", i,
@@ -204,7 +203,6 @@ TEST(xmp_values_replace_what_was_there)
                       field(&meta, TXM_META_DESCRIPTION));
         ck_assert_msg(!strcmp(field(&meta, TXM_META_SOFTWARE), cases[i].software), "case %zu: %s", i,
                       field(&meta, TXM_META_SOFTWARE));
-        txm_raster_meta_clear(&meta);
     }
 }
 

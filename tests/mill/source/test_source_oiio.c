@@ -37,7 +37,7 @@ static void load(void)
 static void read_pixels(const char *path, bool half, char layout[40], char digest[65])
 {
     static const char *const types[] = {"uint8", "uint16", "half", "float"};
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     txm_error err = {0};
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
     const txm_source_info *i = txm_source_info_of(s);
@@ -48,7 +48,7 @@ static void read_pixels(const char *path, bool half, char layout[40], char diges
         ck_assert_int_eq(i->type, TXM_TYPE_HALF);
     }
     size_t stride = (size_t)i->width * i->channels * txm_type_bytes(i->type);
-    uint8_t *pixels = malloc(stride * i->height);
+    FREED uint8_t *pixels = malloc(stride * i->height);
     for (uint32_t y = 0, n; y < i->height; y += n) {
         n = i->height - y < 13 ? i->height - y : 13; /* does not match the blocks of any file */
         ck_assert_msg(txm_source_read(s, y, n, pixels + y * stride, stride, &err) == TXM_OK, "%s", err.message);
@@ -57,8 +57,6 @@ static void read_pixels(const char *path, bool half, char layout[40], char diges
     ck_assert_int_eq(EVP_Digest(pixels, stride * i->height, sha, NULL, EVP_sha256(), NULL), 1);
     for (int k = 0; k < 32; k++)
         sprintf(digest + 2 * k, "%02x", sha[k]);
-    free(pixels);
-    txm_source_close(&s);
 }
 
 TESTS(pixels, row_count)

@@ -73,7 +73,7 @@ static uint8_t *read_pixels(txm_source *s, uint32_t rows, size_t stride)
 /* Returns whether a direct reader read the file. */
 static bool compare(const char *path)
 {
-    txm_source *direct = open_source(path, false), *oiio = NULL;
+    SCOPED(txm_source_close) txm_source *direct = open_source(path, false), *oiio = NULL;
     const txm_source_info *d = txm_source_info_of(direct);
     bool served = strcmp(d->reader, "oiio") != 0;
     if (served) {
@@ -83,19 +83,14 @@ static bool compare(const char *path)
         if (!strstr(path, "iptc")) /* OpenImageIO takes nothing from it */
             same_info(path, d, o);
         size_t stride = (size_t)d->width * d->channels * txm_type_bytes(d->type);
-        uint8_t *a = read_pixels(direct, 64, stride), *b = read_pixels(oiio, 37, stride);
+        FREED uint8_t *a = read_pixels(direct, 64, stride), *b = read_pixels(oiio, 37, stride);
         for (uint32_t y = 0; y < d->height; y++)
             ck_assert_msg(memcmp(a + y * stride, b + y * stride, stride) == 0, "%s: row %u differs", path, y);
         /* Reads once more from the start, in other portions. */
         ck_assert_int_eq(txm_source_rewind(direct, NULL), TXM_OK);
-        uint8_t *c = read_pixels(direct, 5, stride);
+        FREED uint8_t *c = read_pixels(direct, 5, stride);
         ck_assert_mem_eq(a, c, stride * d->height);
-        free(a);
-        free(b);
-        free(c);
     }
-    txm_source_close(&direct);
-    txm_source_close(&oiio);
     return served;
 }
 
@@ -113,13 +108,12 @@ static void compare_folder(const char *folder, unsigned at_least)
             continue;
         for (size_t i = 0; dot && i < sizeof kinds / sizeof kinds[0]; i++)
             if (strcmp(dot, kinds[i]) == 0) {
-                char *path = txm_asprintf("%s/%s", folder, e->d_name);
+                FREED char *path = txm_asprintf("%s/%s", folder, e->d_name);
                 bool direct = compare(path);
                 if (getenv("TXM_VERBOSE"))
                     printf("note %s %s\n", direct ? "direct" : "oiio", e->d_name);
                 served += direct;
                 files++;
-                free(path);
             }
     }
     closedir(dir);
@@ -128,23 +122,20 @@ static void compare_folder(const char *folder, unsigned at_least)
 
 TEST(corpus)
 {
-    char *folder = txm_asprintf("%s/sources", getenv("TXM_TESTDATA"));
+    FREED char *folder = txm_asprintf("%s/sources", getenv("TXM_TESTDATA"));
     compare_folder(folder, 12);
-    free(folder);
 }
 
 TEST(density)
 {
-    char *folder = txm_asprintf("%s/density", getenv("TXM_TESTDATA"));
+    FREED char *folder = txm_asprintf("%s/density", getenv("TXM_TESTDATA"));
     compare_folder(folder, 50);
-    free(folder);
 }
 
 TEST(golden)
 {
-    char *folder = txm_asprintf("%s/golden", getenv("TXM_TESTDATA"));
+    FREED char *folder = txm_asprintf("%s/golden", getenv("TXM_TESTDATA"));
     compare_folder(folder, 6);
-    free(folder);
 }
 
 /* The environment may name another folder of images. */

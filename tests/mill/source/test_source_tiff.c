@@ -21,9 +21,8 @@ static char path[64];
 static void make_path(void)
 {
     strcpy(path, "/tmp/txm-tiff-XXXXXX");
-    int fd = mkstemp(path);
+    SCOPED(close_descriptor) int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
-    close(fd);
 }
 
 static void remove_path(void)
@@ -62,7 +61,7 @@ static void fill(uint8_t *dst, const layout *l, uint32_t x0, uint32_t w, uint32_
 static void write_tiles(TIFF *t, const layout *l, uint16_t plane, uint32_t channels)
 {
     size_t pixel = (size_t)channels * l->bits / 8, row = l->tile_w * pixel;
-    uint8_t *tile = calloc(l->tile_h, row);
+    FREED uint8_t *tile = calloc(l->tile_h, row);
     for (uint32_t y = 0; y < l->height; y += l->tile_h)
         for (uint32_t x = 0; x < l->width; x += l->tile_w) {
             uint32_t w = l->width - x < l->tile_w ? l->width - x : l->tile_w;
@@ -73,7 +72,6 @@ static void write_tiles(TIFF *t, const layout *l, uint16_t plane, uint32_t chann
                     fill(tile + r * row, l, x, w, y + r, plane, channels);
             ck_assert_int_ge(TIFFWriteTile(t, tile, x, y, 0, plane), 0);
         }
-    free(tile);
 }
 
 static void write_strips(TIFF *t, const layout *l, uint16_t plane, uint32_t channels)
@@ -182,7 +180,7 @@ static const uint8_t *delivered_pixels(const layout *l, uint32_t channels)
 
 static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_error *err)
 {
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     txm_status status = txm_source_open(path, NULL, &s, err);
     if (status != TXM_OK)
         return status;
@@ -190,7 +188,7 @@ static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_erro
     ck_assert_str_eq(i->reader, "tiff");
     ck_assert_uint_eq(i->channels, l->channels < 4 ? l->channels : 4);
     size_t stride = (size_t)l->width * i->channels * txm_type_bytes(i->type);
-    uint8_t *band = malloc(stride * band_rows);
+    FREED uint8_t *band = malloc(stride * band_rows);
     for (uint32_t y = 0; y < l->height && status == TXM_OK; y += band_rows) {
         uint32_t rows = l->height - y < band_rows ? l->height - y : band_rows;
         status = txm_source_read(s, y, rows, band, stride, err);
@@ -204,8 +202,6 @@ static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_erro
                     ck_abort_msg("pixel %zu, %u differs", k / bytes / i->channels, y + r);
         }
     }
-    free(band);
-    txm_source_close(&s);
     return status;
 }
 
@@ -268,7 +264,7 @@ TESTS(large_and_odd, sizeof layouts / sizeof layouts[0])
 static uint8_t *read_inks(const layout *l, bool force_oiio, const char *reader, txm_error *err)
 {
     txm_source_options options = {.force_oiio = force_oiio};
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     photometric = PHOTOMETRIC_SEPARATED;
     write_tiff(l);
     if (txm_source_open(path, &options, &s, err) != TXM_OK)
@@ -283,7 +279,6 @@ static uint8_t *read_inks(const layout *l, bool force_oiio, const char *reader, 
         uint32_t rows = l->height - y < 7 ? l->height - y : 7;
         ck_assert_msg(!txm_source_read(s, y, rows, pixels + y * stride, stride, err), "%s", err->message);
     }
-    txm_source_close(&s);
     return pixels;
 }
 
@@ -294,7 +289,7 @@ TESTS(cmyk_becomes_rgb, 4)
     txm_error err = {0};
     const uint16_t bits = _i & 1 ? 16 : 8;
     layout l = {256, thorough() ? 1027 : 257, 4, bits, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 5, 0, 0, "w", _i & 2};
-    uint8_t *expected = read_inks(&l, true, "oiio", &err);
+    FREED uint8_t *expected = read_inks(&l, true, "oiio", &err);
     l.compression = COMPRESSION_ADOBE_DEFLATE; /* OpenImageIO refuses planes of these */
     uint8_t *strips = read_inks(&l, false, "tiff", &err);
     const size_t bytes = (size_t)l.width * l.height * 3 * bits / 8;
@@ -305,11 +300,9 @@ TESTS(cmyk_becomes_rgb, 4)
     l.tile_h = 48;
     for (int order = 0; order < 2; order++) {
         l.mode = order ? "wb" : "w";
-        uint8_t *tiles = read_inks(&l, false, "tiff", &err);
+        FREED uint8_t *tiles = read_inks(&l, false, "tiff", &err);
         ck_assert_msg(tiles && memcmp(expected, tiles, bytes) == 0, "tiles differ");
-        free(tiles);
     }
-    free(expected);
 }
 
 /* More than four inks are ordinary channels. Tiles that only OpenImageIO could read are refused. */
@@ -335,19 +328,16 @@ TEST(other_inks)
 TESTS(rewinds_large_strips, 8)
 {
     const layout *l = &layouts[_i];
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     write_tiff(l);
     ck_assert_int_eq(txm_source_open(path, NULL, &s, NULL), TXM_OK);
     size_t stride = (size_t)l->width * l->channels * l->bits / 8;
-    uint8_t *first = malloc(stride * 100), *second = malloc(stride * 100);
+    FREED uint8_t *first = malloc(stride * 100), *second = malloc(stride * 100);
     ck_assert_int_eq(txm_source_read(s, 0, 100, first, stride, NULL), TXM_OK);
     ck_assert_int_eq(txm_source_read(s, 100, 100, second, stride, NULL), TXM_OK);
     ck_assert_int_eq(txm_source_rewind(s, NULL), TXM_OK);
     ck_assert_int_eq(txm_source_read(s, 0, 100, second, stride, NULL), TXM_OK);
     ck_assert_mem_eq(first, second, stride * 100);
-    txm_source_close(&s);
-    free(first);
-    free(second);
 }
 
 /* Large deflated strips are streams. With other compressions libtiff holds a whole strip as it is in the file: its
@@ -355,7 +345,7 @@ TESTS(rewinds_large_strips, 8)
 TESTS(large_strips_count_as_memory, 8)
 {
     struct stat st;
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     txm_error err = {0};
     write_tiff(&layouts[_i]);
     ck_assert_int_eq(stat(path, &st), 0);
@@ -369,7 +359,6 @@ TESTS(large_strips_count_as_memory, 8)
         options.max_memory_bytes = (uint64_t)st.st_size + (1 << 20);
         ck_assert_int_eq(txm_source_open(path, &options, &s, NULL), TXM_OK);
     }
-    txm_source_close(&s);
 }
 
 /* ---- tags ---- */
@@ -410,7 +399,7 @@ TESTS(odd_tags_leave_the_image_alone, 20)
         {34675, 7, 999, 1 << 20}, {700, 1, 999, 1 << 20},   {306, 2, 20, 1 << 20},   {266, 3, 1, 0},
         {50706, 1, 4, 1},         {34665, 4, 1, 1 << 20},   {330, 4, 1, 1 << 20},    {40000, 16, 1, 7},
     };
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     txm_error err = {0};
     char pixels[8];
     write_with_entry(&odd[_i]);
@@ -418,7 +407,6 @@ TESTS(odd_tags_leave_the_image_alone, 20)
     ck_assert_str_eq(txm_source_info_of(s)->reader, "tiff");
     ck_assert_msg(txm_source_read(s, 0, 2, pixels, 4, &err) == TXM_OK, "tag %u: %s", odd[_i].tag, err.message);
     ck_assert_mem_eq(pixels, "abcdefgh", 8);
-    txm_source_close(&s);
 }
 
 /* These might affect them. */
@@ -472,11 +460,10 @@ TEST(damaged_bytes)
         if (txm_source_open(path, &options, &s, NULL) == TXM_OK) {
             const txm_source_info *i = txm_source_info_of(s);
             size_t stride = (size_t)i->width * i->channels * txm_type_bytes(i->type);
-            uint8_t *row = malloc(stride);
+            FREED uint8_t *row = malloc(stride);
             for (uint32_t y = 0; y < i->height && y < 100; y++)
                 if (txm_source_read(s, y, 1, row, stride, NULL) != TXM_OK)
                     break;
-            free(row);
         }
         txm_source_close(&s);
         fseek(f, at, SEEK_SET);

@@ -24,9 +24,8 @@ static void set_up(void)
     setenv("TXMILL_DECODER_SECONDS", "1", 1);
     free(decoders);
     strcpy(path, "/tmp/txm-worker-XXXXXX");
-    int fd = mkstemp(path);
+    SCOPED(close_descriptor) int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
-    close(fd);
 }
 
 static void tear_down(void)
@@ -46,7 +45,7 @@ static void order(const char *file, const char *deed)
 /* Opens, reads, reads again and closes. *who is the worker's process. */
 static txm_status run(const char *file, long *who, txm_error *err)
 {
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     uint8_t rows[7 * 20];
     txm_status status = txm_source_open(file, NULL, &s, err);
     if (status != TXM_OK)
@@ -67,7 +66,6 @@ static txm_status run(const char *file, long *who, txm_error *err)
         /* A source that failed stays failed and does not hang. */
         ck_assert_int_ne(txm_source_rewind(s, NULL), TXM_OK);
     }
-    txm_source_close(&s);
     return status;
 }
 
@@ -122,7 +120,7 @@ TESTS(encoders_cost_one_picture, sizeof encoder_deeds / sizeof encoder_deeds[0])
 {
     static uint8_t pixels[300 * 400 * 3];
     txm_picture picture = {pixels, 300 * 3, 300, 400, 3, TXM_TYPE_U8, encoder_deeds[_i].deed};
-    unsigned char *file;
+    FREED unsigned char *file = NULL;
     size_t bytes;
     txm_error err = {0};
     ck_assert_msg(txm_picture_encode("picture.fake", &picture, &file, &bytes, &err) == encoder_deeds[_i].status,
@@ -132,7 +130,6 @@ TESTS(encoders_cost_one_picture, sizeof encoder_deeds / sizeof encoder_deeds[0])
     picture.colorspace = NULL;
     ck_assert_msg(txm_picture_encode("picture.fake", &picture, &file, &bytes, &err) == TXM_OK, "%s", err.message);
     ck_assert_msg(bytes == 7 && memcmp(file, "picture", 7) == 0, "%zu bytes", bytes);
-    free(file);
 }
 
 /* The children of this thread, as text. */

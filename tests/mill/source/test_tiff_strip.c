@@ -115,13 +115,11 @@ TEST(refusals)
                   {{0}, 0}};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         uint8_t out[64];
-        int fd = memfd_create("strip", MFD_CLOEXEC);
+        SCOPED(close_descriptor) int fd = memfd_create("strip", MFD_CLOEXEC);
         ck_assert_int_eq(write(fd, inputs[i].data, inputs[i].bytes), (ssize_t)inputs[i].bytes);
-        txm_tiff_strip *strip = txm_tiff_strip_new(fd, true);
+        FREED txm_tiff_strip *strip = txm_tiff_strip_new(fd, true);
         ck_assert_msg(!txm_tiff_strip_begin(strip, 0, inputs[i].bytes) || !txm_tiff_strip_read(strip, out, sizeof out),
                       "input %zu", i);
         ck_assert(*txm_tiff_strip_reason(strip));
-        free(strip);
-        close(fd);
     }
 }

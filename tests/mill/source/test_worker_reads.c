@@ -31,7 +31,7 @@ static int failing(void)
 TEST(good_reads_are_none)
 {
     char bytes[8];
-    int fd = open(file_of("0123456789"), O_RDONLY);
+    SCOPED(close_descriptor) int fd = open(file_of("0123456789"), O_RDONLY);
     FILE *f = fopen(temp_file("read"), "rb");
     ck_assert_int_eq(read(fd, bytes, 8), 8);
     ck_assert_mem_eq(bytes, "01234567", 8);
@@ -44,7 +44,6 @@ TEST(good_reads_are_none)
     ck_assert_uint_eq(fread(bytes, 1, 1, f), 0);
     ck_assert_int_eq(txm_reads_failed(), 0);
     fclose(f);
-    close(fd);
 }
 
 TEST(failed_reads_are_told_once)

@@ -137,14 +137,13 @@ TEST(only_long_names_set_the_flag)
         txm_tx_metadata metadata = made_metadata();
         metadata.attributes = &attribute;
         metadata.attribute_count = 1;
-        int fd = write_whole(TXM_TYPE_HALF, &metadata);
+        SCOPED(close_descriptor) int fd = write_whole(TXM_TYPE_HALF, &metadata);
         uint32_t version = 0;
         ck_assert_int_eq(pread(fd, &version, 4, 4), 4);
         ck_assert_int_eq((version & 0x400) != 0, i);
         exr_context_t exr = open_exr(fd);
         ck_assert_str_eq(text_of(exr, names[i]), "x");
         exr_finish(&exr);
-        close(fd);
     }
 }
 
@@ -154,7 +153,7 @@ TEST(environments_say_so)
     metadata.equiangular = true;
     metadata.interop_id = metadata.requested_colorspace = metadata.config = "";
     metadata.releases = metadata.releases_if_opaque = "";
-    int fd = write_whole(TXM_TYPE_HALF, &metadata);
+    SCOPED(close_descriptor) int fd = write_whole(TXM_TYPE_HALF, &metadata);
     exr_context_t exr = open_exr(fd);
     const exr_attribute_t *a = NULL;
     ck_assert_int_eq(exr_get_attribute_by_name(exr, 0, "envmap", &a), EXR_ERR_SUCCESS);
@@ -164,7 +163,6 @@ TEST(environments_say_so)
     ck_assert_int_ne(exr_get_attribute_by_name(exr, 0, "colorInteropID", &a), EXR_ERR_SUCCESS);
     ck_assert_int_ne(exr_get_attribute_by_name(exr, 0, "txmill:ColorSpace", &a), EXR_ERR_SUCCESS);
     exr_finish(&exr);
-    close(fd);
 }
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */
@@ -181,14 +179,13 @@ TESTS(tiles_that_no_level_has_are_refused, 2)
     txm_error err = {0};
     txm_output out;
     void *self = NULL;
-    int fd = new_fd();
+    SCOPED(close_descriptor) int fd = new_fd();
     ck_assert_int_eq(txm_output_open(&out, fd, 0, "made.tx", &err), TXM_OK);
     ck_assert_int_eq(ops->open(&l, &metadata, &out, &self, &err), TXM_OK);
     ck_assert_int_eq(ops->add(self, &nowhere, tile, tile_bytes(&l, &(txm_tile_place){0}), &err), TXM_STATUS_INTERNAL);
     ck_assert_msg(strstr(err.message, "made.tx: ") && strstr(err.message, "cannot write a tile"), "%s", err.message);
     ops->close(self);
     txm_output_free(&out);
-    close(fd);
 }
 
 static bool same_content(int a, int b)
@@ -210,12 +207,12 @@ TESTS(memory_may_end_anywhere, 2)
     const txm_tx_layout l = small(both[_i]);
     const txm_tx_metadata metadata = made_metadata();
     const txm_tx_summary summary = made_summary();
-    int whole = write_whole(both[_i], &metadata);
+    SCOPED(close_descriptor) int whole = write_whole(both[_i], &metadata);
     bool refused = true;
     long n = 1;
     for (; refused && n < 5000; n++) {
         txm_error err = {0};
-        int fd = new_fd();
+        SCOPED(close_descriptor) int fd = new_fd();
         refuse_memory(n);
         txm_status status = write_to(fd, &l, &metadata, &summary, &err);
         refused = memory_was_refused();
@@ -224,8 +221,6 @@ TESTS(memory_may_end_anywhere, 2)
         else
             ck_assert_msg(refused && status == TXM_STATUS_NO_MEMORY, "allocation %ld: %d, %s", n, status, err.message);
         ck_assert_msg(faults.live == 0 || !txm_type_is_float(both[_i]), "allocation %ld: %ld left", n, faults.live);
-        close(fd);
     }
     ck_assert(!refused && (n > 10 || !REFUSES_MEMORY));
-    close(whole);
 }

@@ -49,14 +49,13 @@ TEST(test_golden_names)
         const char *dir = !strcmp(field[3], "golden:cache")       ? "cache"
                           : !strcmp(field[3], "golden:abs-cache") ? "/any/where/abs-cache"
                                                                   : field[3];
-        char *tx = txm_tx_path(source, dir, &key);
+        FREED char *tx = txm_tx_path(source, dir, &key);
         ck_assert_ptr_nonnull(tx);
         /* A 1x1 image is used as it is, so its row has the source's name. */
         if (strcmp(field[4], field[0]) != 0)
             ck_assert_msg(!strcmp(txm_path_base(tx), field[4]), "%s: %s, not %s", field[0], tx, field[4]);
         absolute += dir[0] == '/';
         rows++;
-        free(tx);
     }
     fclose(f);
     ck_assert_uint_eq(rows, 97);
@@ -67,9 +66,8 @@ static const txm_tx_key srgb = {.xyz_text = xyz, .colorspace = "sRGB", .alpha = 
 
 static void expect_path(const char *source, const char *dir, const char *expected)
 {
-    char *tx = txm_tx_path(source, dir, &srgb);
+    FREED char *tx = txm_tx_path(source, dir, &srgb);
     ck_assert_str_eq(tx, expected);
-    free(tx);
 }
 
 TEST(test_places)
@@ -94,12 +92,10 @@ TEST(test_places)
 TEST(test_equiangular)
 {
     txm_tx_key key = srgb;
-    char *plain = txm_tx_path("a.png", NULL, &key);
+    FREED char *plain = txm_tx_path("a.png", NULL, &key);
     key.equiangular = true;
-    char *equiangular = txm_tx_path("a.png", NULL, &key);
+    FREED char *equiangular = txm_tx_path("a.png", NULL, &key);
     ck_assert_str_ne(plain, equiangular);
-    free(plain);
-    free(equiangular);
 }
 
 /* The table is sorted, each row's values are consistent, and the last row is the version that is written. */
@@ -112,10 +108,9 @@ TEST(test_format_versions)
     ck_assert_ptr_eq(txm_blender_format_of(now->version), now);
     ck_assert_ptr_null(txm_blender_format_of(now->version + 1));
     const txm_tx_key key = {xyz, "sRGB", TXM_ALPHA_STRAIGHT, false};
-    char *tx = txm_tx_path("/a/wood.png", NULL, &key);
+    FREED char *tx = txm_tx_path("/a/wood.png", NULL, &key);
     snprintf(begin, sizeof begin, "wood.png.%u-", now->version);
     ck_assert_ptr_eq(strstr(txm_path_base(tx), begin), txm_path_base(tx));
-    free(tx);
 }
 
 TEST(test_parse_names)
@@ -273,7 +268,7 @@ TEST(test_long_name_utf8)
         name[shift] = 0;
         while (strlen(name) + 3 <= 240)
             strcat(name, "\xE2\x82\xAC");
-        char *path = txm_path_join(dir, name);
+        FREED char *path = txm_path_join(dir, name);
         ck_assert_int_eq(txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &p, NULL), TXM_OK);
         const char *temp = txm_path_base(txm_publish_temp_path(p)) + 1;
         size_t same = 0;
@@ -283,7 +278,6 @@ TEST(test_long_name_utf8)
         ck_assert_uint_eq((same - (size_t)shift) % 3, 0);
         ck_assert_int_eq(temp[same], '.');
         txm_publish_abort(&p);
-        free(path);
     }
 }
 
@@ -376,7 +370,7 @@ static int sealed_file(const size_t *at, size_t count, size_t bytes)
 {
     char name[] = "/tmp/txm-seal-XXXXXX";
     int fd = mkstemp(name);
-    uint8_t *data = malloc(bytes);
+    FREED uint8_t *data = malloc(bytes);
     ck_assert_int_ge(fd, 0);
     unlink(name);
     for (size_t i = 0; i < bytes; i++)
@@ -384,7 +378,6 @@ static int sealed_file(const size_t *at, size_t count, size_t bytes)
     for (size_t i = 0; i < count; i++)
         memcpy(data + at[i], SEAL, sizeof SEAL - 1);
     ck_assert_int_eq(write(fd, data, bytes), (ssize_t)bytes);
-    free(data);
     return fd;
 }
 
@@ -415,7 +408,7 @@ TEST(test_seals)
         {1, {0}, 0, false},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        int fd = sealed_file(files[i].at, files[i].count, files[i].bytes);
+        SCOPED(close_descriptor) int fd = sealed_file(files[i].at, files[i].count, files[i].bytes);
         ck_assert(!is_whole(fd));
         ck_assert_int_eq(txm_seal_file(fd, "a file", NULL), TXM_OK);
         ck_assert_msg(is_whole(fd) == files[i].seals, "file %zu", i);
@@ -431,7 +424,6 @@ TEST(test_seals)
         ck_assert(is_whole(fd) == files[i].seals);
         ck_assert_int_eq(ftruncate(fd, (off_t)files[i].bytes + 1), 0);
         ck_assert(!is_whole(fd));
-        close(fd);
     }
     /* A file that cannot be read is not one that was changed. */
     bool whole = true;

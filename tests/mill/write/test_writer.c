@@ -51,7 +51,7 @@ static void check_tiff_level(TIFF *t, const made_image *m, uint32_t level)
     ck_assert(TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &v) && v == w);
     ck_assert(TIFFGetField(t, TIFFTAG_IMAGELENGTH, &v) && v == h);
     ck_assert_int_eq(TIFFTileSize(t), (tmsize_t)(tile * tile * pixel));
-    uint8_t *b = txm_alloc_pixels((size_t)TIFFTileSize(t), 1);
+    FREED uint8_t *b = txm_alloc_pixels((size_t)TIFFTileSize(t), 1);
     for (uint32_t y = 0; y < h; y += tile)
         for (uint32_t x = 0; x < w; x += tile) {
             ck_assert_int_eq(TIFFReadTile(t, b, x, y, 0, 0), TIFFTileSize(t));
@@ -64,7 +64,6 @@ static void check_tiff_level(TIFF *t, const made_image *m, uint32_t level)
                         ck_abort_msg("level %u pixel %u,%u differs", level, x + c, y + r);
                 }
         }
-    free(b);
 }
 
 static void check_tiff(const made_image *m)
@@ -92,7 +91,7 @@ static void check_exr_tile(exr_context_t exr, const made_image *m, uint32_t leve
     exr_decode_pipeline_t decode = EXR_DECODE_PIPELINE_INITIALIZER;
 #pragma GCC diagnostic pop
     ck_assert_int_eq(exr_read_tile_chunk_info(exr, 0, (int)tx, (int)ty, (int)level, (int)level, &chunk), 0);
-    uint8_t *b = txm_alloc_pixels((size_t)chunk.width * (size_t)chunk.height, pixel);
+    FREED uint8_t *b = txm_alloc_pixels((size_t)chunk.width * (size_t)chunk.height, pixel);
     ck_assert_int_eq(exr_decoding_initialize(exr, 0, &chunk, &decode), 0);
     ck_assert_int_eq(decode.channel_count, (int)m->layout.channels);
     for (int c = 0; c < decode.channel_count; c++) {
@@ -112,7 +111,6 @@ static void check_exr_tile(exr_context_t exr, const made_image *m, uint32_t leve
         ck_assert_mem_eq(b + y * pixel * (size_t)chunk.width,
                          m->levels[level] + ((ty * tile + y) * w + tx * tile) * pixel, pixel * (size_t)chunk.width);
     exr_decoding_destroy(exr, &decode);
-    free(b);
 }
 
 static void check_exr(const made_image *m)
@@ -398,7 +396,7 @@ static txm_status write_limited(const made_image *m, rlim_t limit)
 
 TESTS(file_too_large, 4)
 {
-    made_image m = make_image(700, 500, 4, (txm_type)_i, 64, none, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(700, 500, 4, (txm_type)_i, 64, none, MADE_NOISE);
     static const rlim_t limits[] = {0, 100, 5000, 400000, 700000};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         txm_status status = write_limited(&m, limits[i]);
@@ -406,7 +404,6 @@ TESTS(file_too_large, 4)
         ck_assert_int_eq(err.sys_errno, EFBIG);
         ck_assert_msg(strstr(err.message, "made.tx"), "%s", err.message);
     }
-    free_image(&m);
 }
 
 /* A device without space gives the error of a full disk. */
@@ -414,15 +411,13 @@ TESTS(full_disk, 4)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
-    made_image m = make_image(400, 300, 4, (txm_type)_i, 64, none, MADE_NOISE);
-    int fd = open("/dev/full", O_RDWR);
+    SCOPED(free_image) made_image m = make_image(400, 300, 4, (txm_type)_i, 64, none, MADE_NOISE);
+    SCOPED(close_descriptor) int fd = open("/dev/full", O_RDWR);
     ck_assert_int_ge(fd, 0);
     memset(&err, 0, sizeof err);
     ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, &err), TXM_STATUS_DISK_FULL);
     ck_assert_int_eq(err.sys_errno, ENOSPC);
     ck_assert_msg(strstr(err.message, "made.tx"), "%s", err.message);
-    close(fd);
-    free_image(&m);
 }
 
 TESTS(bad_descriptor, 4)
@@ -472,7 +467,7 @@ TESTS(deterministic, 4)
 {
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
-    made_image m = make_image(200, 150, 4, (txm_type)_i, 64, zip, MADE_SMOOTH);
+    SCOPED(free_image) made_image m = make_image(200, 150, 4, (txm_type)_i, 64, zip, MADE_SMOOTH);
     int a = memfd_create("a", 0), b = memfd_create("b", 0);
     uint64_t n = 0, n2 = 0;
     ck_assert_int_eq(write_image(a, &m, &metadata, &summary, &n, NULL), TXM_OK);
@@ -482,7 +477,6 @@ TESTS(deterministic, 4)
     ck_assert_mem_eq(pa, pb, n);
     munmap(pa, n), munmap(pb, n);
     close(a), close(b);
-    free_image(&m);
 }
 
 /* The file is a BigTIFF if and only if the uncompressed levels could exceed 4 GiB. */

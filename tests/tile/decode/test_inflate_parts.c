@@ -72,11 +72,10 @@ static void make_source(size_t n, unsigned noise_bits)
 
 static void encode_in_parts(void)
 {
-    txm_sparse *sparse = txm_sparse_new(s.n);
+    SCOPED(txm_sparse_free) txm_sparse *sparse = txm_sparse_new(s.n);
     ck_assert_ptr_nonnull(sparse);
     s.packed = txm_sparse_run(sparse, s.src, s.n, TXM_IN_PARTS, 2, (txm_search)(s.n % 3), s.stream);
     ck_assert_uint_le(s.packed, txm_sparse_bound(s.n, TXM_IN_PARTS));
-    txm_sparse_free(&sparse);
 }
 
 /* Compresses with zlib, and flushes at the end of each part, which leaves a mark in the stream. */

@@ -259,7 +259,7 @@ static void expect_encoding(const char *tx_path, txm_encoding encoding)
 {
     txm_tx *tx;
     txm_tx_description d;
-    txm_cache *cache;
+    SCOPED(txm_cache_free) txm_cache *cache = NULL;
     txm_view_texture shape;
     uint32_t texture;
     txm_error err;
@@ -273,7 +273,6 @@ static void expect_encoding(const char *tx_path, txm_encoding encoding)
     ck_assert_int_eq(txm_cache_add(cache, tx_path, TXM_EXTENSION_REPEAT, &texture, &err), TXM_OK);
     ck_assert_int_eq(txm_cache_open(cache, texture, &shape, &err), TXM_OK);
     ck_assert_uint_eq(shape.encoding, encoding);
-    txm_cache_free(&cache);
 }
 
 /* Tests TIFF and OpenEXR, and a colour space from which the converter changes pixels to the working space. */

@@ -385,18 +385,17 @@ TEST(sizes_are_summed_and_the_end_is_found)
     f->tx.levels[0].offsets = f->tx.map.data + f->tx.header_bytes; /* the table moved with the bytes */
     ck_assert_uint_eq(f->tx.ops->image_end(&f->tx), end);
     free_file(f);
+    SCOPED(free_image)
     made_image image = make_image(100, 60, 4, TXM_TYPE_HALF, 32, (txm_compression){TXM_CODEC_ZIP, 1}, MADE_SMOOTH);
     const char *path = temp_file("measured.exr");
     write_foreign_exr(path, &image, TXM_EXR_ZIP);
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     uint64_t sum = 0;
     txm_tx_exr_reader.measure(tx);
     for (uint32_t y = 0; y < 2; y++)
         for (uint32_t x = 0; x < 4; x++)
             sum += txm_tx_tile_bytes(tx, 0, x, y);
     ck_assert(sum > 0 && tx->levels[0].shape.encoded_bytes == sum && atomic_load(&tx->sized));
-    txm_tx_close(&tx);
-    free_image(&image);
 }
 
 /* Decodes the only tile, of w x h px, and returns its pixels in scratch memory. */
@@ -539,12 +538,13 @@ static txm_status decode_corner(txm_tx *tx, uint32_t level, txm_scratch *scratch
 
 TEST(rarer_codecs_are_its_own)
 {
+    SCOPED(free_image)
     made_image image = make_image(64, 64, 4, TXM_TYPE_HALF, 64, (txm_compression){TXM_CODEC_ZIP, 1}, MADE_SMOOTH);
     const char *path = temp_file("piz.exr");
     txm_pixels pixels;
     txm_error err = {0};
     write_foreign_exr(path, &image, PIZ);
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     txm_scratch *scratch = txm_scratch_take(tx);
     for (uint32_t level = 0; level < 3; level++) { /* one pipeline decodes all of them */
         ck_assert_msg(decode_corner(tx, level, scratch, &pixels, &err) == TXM_OK, "%s", err.message);
@@ -557,26 +557,25 @@ TEST(rarer_codecs_are_its_own)
     ck_assert_ptr_null(scratch->exr_chunk);
     txm_exr_chunk_free(scratch);
     txm_scratch_give(tx, scratch);
-    txm_tx_close(&tx);
-    free_image(&image);
 }
 
 /* Any chunk is decoded or refused, and the same scratch memory serves for the next tile. */
 TEST(damage_in_rarer_codecs_is_refused)
 {
+    SCOPED(free_image)
     made_image image = make_image(64, 64, 4, TXM_TYPE_HALF, 64, (txm_compression){TXM_CODEC_ZIP, 1}, MADE_SMOOTH);
     const char *path = temp_file("damaged.exr");
     int refused = 0;
     size_t bytes;
     write_foreign_exr(path, &image, PIZ);
-    uint8_t *good = load_file(path, &bytes);
+    FREED uint8_t *good = load_file(path, &bytes);
     for (unsigned round = 0; round < 40; round++) {
         txm_pixels pixels;
         txm_error err = {0};
         txm_tx *tx = open_tx(path);
         uint64_t at = txm_load_le64(tx->levels[0].offsets) + TXM_EXR_CHUNK_HEADER_BYTES;
         txm_tx_close(&tx);
-        uint8_t *bad = malloc(bytes);
+        FREED uint8_t *bad = malloc(bytes);
         memcpy(bad, good, bytes);
         bad[at + round] ^= 0x55;
         const char *damaged = temp_file("bad.exr");
@@ -589,9 +588,6 @@ TEST(damage_in_rarer_codecs_is_refused)
         ck_assert_int_eq(decode_corner(tx, 1, scratch, &pixels, &err), TXM_OK);
         txm_scratch_give(tx, scratch);
         txm_tx_close(&tx);
-        free(bad);
     }
     ck_assert_int_gt(refused, 0);
-    free(good);
-    free_image(&image);
 }

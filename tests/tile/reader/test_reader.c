@@ -16,7 +16,7 @@ static void compare_tiles(txm_tx *tx, const made_image *m)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
     size_t px = made_pixel_bytes(m), step = px + 3, stride = info->tile_w * step + 5;
-    uint8_t *tile = malloc(stride * info->tile_h);
+    FREED uint8_t *tile = malloc(stride * info->tile_h);
     ck_assert_uint_eq(info->levels, m->layout.levels);
     ck_assert_uint_eq(info->channels, m->layout.channels);
     ck_assert_int_eq(info->type, m->layout.type);
@@ -46,13 +46,12 @@ static void compare_tiles(txm_tx *tx, const made_image *m)
         ck_assert_uint_eq(sum, l->encoded_bytes);
     }
     ck_assert_ptr_null(txm_tx_level_of(tx, info->levels));
-    free(tile);
 }
 
 static void round_trip_tiff(uint32_t w, uint32_t h, uint32_t channels, txm_type type, uint32_t tile, foreign_tiff how,
                             made_content content)
 {
-    made_image m = make_image(w, h, channels, type, tile, (txm_compression){0}, content);
+    SCOPED(free_image) made_image m = make_image(w, h, channels, type, tile, (txm_compression){0}, content);
     const char *path = temp_file("a.tx");
     write_foreign_tiff(path, &m, how);
     txm_tx *tx = open_tx(path);
@@ -61,7 +60,6 @@ static void round_trip_tiff(uint32_t w, uint32_t h, uint32_t channels, txm_type 
     compare_tiles(tx, &m);
     txm_tx_close(&tx);
     ck_assert_ptr_null(tx);
-    free_image(&m);
 }
 
 static const uint16_t tiff_codecs[] = {COMPRESSION_NONE,    COMPRESSION_LZW,      COMPRESSION_ADOBE_DEFLATE,
@@ -114,16 +112,14 @@ static const struct {
 static void round_trip_exr(uint32_t w, uint32_t h, uint32_t channels, txm_type type, uint32_t tile, int codec,
                            made_content content)
 {
-    made_image m = make_image(w, h, channels, type, tile, (txm_compression){0}, content);
+    SCOPED(free_image) made_image m = make_image(w, h, channels, type, tile, (txm_compression){0}, content);
     const char *path = temp_file("a.tx");
     write_foreign_exr(path, &m, exr_codecs[codec].compression);
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     ck_assert_int_eq(txm_tx_info_of(tx)->container, TXM_CONTAINER_EXR);
     ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_NONE);
     ck_assert_str_eq(txm_tx_info_of(tx)->compression, exr_codecs[codec].name);
     compare_tiles(tx, &m);
-    txm_tx_close(&tx);
-    free_image(&m);
 }
 
 TESTS(exr_codecs_types_and_channels, 5)
@@ -181,7 +177,7 @@ TEST(own_files)
 
 TEST(metadata_entries)
 {
-    made_image m = make_image(40, 20, 3, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_SMOOTH);
+    SCOPED(free_image) made_image m = make_image(40, 20, 3, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("a.tx"), *name, *value;
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_NONE, 0, true, false});
     txm_tx *tx = open_tx(path);
@@ -198,7 +194,6 @@ TEST(metadata_entries)
     ck_assert_uint_gt(count, 5);
     txm_tx_close(&tx);
     txm_tx_close(&tx); /* harmless */
-    free_image(&m);
 }
 
 static void refuses(const char *path, txm_status status, const char *words)
@@ -228,9 +223,9 @@ TEST(what_is_no_tx_file)
 static void cut_everywhere(const char *path)
 {
     size_t bytes;
-    uint8_t *data = load_file(path, &bytes), *tile = malloc(64 * 64 * 16);
+    FREED uint8_t *data = load_file(path, &bytes), *tile = malloc(64 * 64 * 16);
     for (size_t keep = 0; keep < bytes; keep += keep < 600 ? 1 : 37 * case_part()) {
-        txm_tx *tx;
+        SCOPED(txm_tx_close) txm_tx *tx = NULL;
         txm_error err = {0};
         save_file(temp_file("cut.tx"), data, keep);
         if (txm_tx_open(temp_file("cut.tx"), &tx, &err) != TXM_OK)
@@ -245,10 +240,7 @@ static void cut_everywhere(const char *path)
                     &err);
         }
         ck_assert_msg(failed, "a file cut at %zu of %zu bytes reads as if it were whole", keep, bytes);
-        txm_tx_close(&tx);
     }
-    free(data);
-    free(tile);
 }
 
 TEST(truncated_files)
@@ -265,7 +257,7 @@ TEST(truncated_files)
 
 TEST(flipped_bytes_in_tiles_are_found)
 {
-    made_image m = make_image(150, 90, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
+    SCOPED(free_image) made_image m = make_image(150, 90, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("f.tx");
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
     size_t bytes;
@@ -285,15 +277,14 @@ TEST(flipped_bytes_in_tiles_are_found)
     ck_assert_uint_eq(txm_tx_tile_bytes(tx, 0, 3, 0), 0);
     txm_tx_close(&tx);
     free(data);
-    free_image(&m);
 }
 
 TEST(a_file_that_shrinks_while_open)
 {
-    made_image m = make_image(300, 300, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(300, 300, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     const char *path = temp_file("s.tx");
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_NONE, 0, false, false});
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     static uint8_t tile[72 * 72 * 4];
     ck_assert_int_eq(truncate(path, 4096), 0);
     txm_error err = {0};
@@ -304,17 +295,14 @@ TEST(a_file_that_shrinks_while_open)
                          NULL),
         TXM_STATUS_CHANGED);
     ck_assert_uint_eq(txm_tx_tile_bytes(tx, 0, 0, 1), 0);
-    txm_tx_close(&tx);
-    free_image(&m);
 }
 
 /* ---- what Cycles accepts ---- */
 
 static int accepts(const char *path, char *reason, size_t bytes)
 {
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     int answer = txm_tx_cycles_accepts(tx, reason, bytes);
-    txm_tx_close(&tx);
     return answer;
 }
 
@@ -348,7 +336,7 @@ TEST(cycles_refuses_newer_writers)
 {
     char reason[200];
     const char *path = temp_file("n.tx");
-    made_image m = make_image(40, 30, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
+    SCOPED(free_image) made_image m = make_image(40, 30, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
     static const struct {
         const char *software;
@@ -361,14 +349,13 @@ TEST(cycles_refuses_newer_writers)
         TIFFClose(tif);
         ck_assert_int_eq(accepts(path, reason, sizeof reason), cases[i].accepted);
     }
-    free_image(&m);
 }
 
 TEST(cycles_sees_no_levels_without_texture_format)
 {
     char reason[200];
     const char *path = temp_file("x.tx");
-    made_image m = make_image(200, 100, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
+    SCOPED(free_image) made_image m = make_image(200, 100, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_SMOOTH);
     write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_ADOBE_DEFLATE, 2, false, false});
     TIFF *tif = TIFFOpen(path, "r+");
     TIFFUnsetField(tif, TIFFTAG_PIXAR_TEXTUREFORMAT);
@@ -376,5 +363,4 @@ TEST(cycles_sees_no_levels_without_texture_format)
     TIFFClose(tif);
     ck_assert_int_eq(accepts(path, reason, sizeof reason), 0);
     ck_assert_ptr_nonnull(strstr(reason, "33302"));
-    free_image(&m);
 }

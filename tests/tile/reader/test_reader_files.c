@@ -109,13 +109,13 @@ static unsigned each_file(const char *prefix, file_fn fn)
 /* Opens the file, reads all its tiles with borders, and returns the first failure. */
 static txm_status first_failure(const char *path, txm_error *err)
 {
-    txm_tx *tx;
+    SCOPED(txm_tx_close) txm_tx *tx = NULL;
     txm_status status = txm_tx_open(path, &tx, err);
     if (status != TXM_OK)
         return status;
     const txm_tx_info *info = txm_tx_info_of(tx);
     size_t px = info->channels * txm_type_bytes(info->type), row = (info->tile_w + 4) * px;
-    uint8_t *out = malloc(row * (info->tile_h + 4));
+    FREED uint8_t *out = malloc(row * (info->tile_h + 4));
     for (uint32_t i = 0; i < info->levels; i++) {
         const txm_tx_level *l = txm_tx_level_of(tx, i);
         for (uint64_t t = 0; status == TXM_OK && t < (uint64_t)l->tiles_x * l->tiles_y; t++)
@@ -125,8 +125,6 @@ static txm_status first_failure(const char *path, txm_error *err)
                                               .extension = TXM_EXTENSION_MIRROR),
                                       err);
     }
-    free(out);
-    txm_tx_close(&tx);
     return status;
 }
 
@@ -168,7 +166,7 @@ TEST(sections_that_txmill_made_are_valid)
                                         "testdata/tx/good-txmill-gray8-zstd-borders-32.tx",
                                         "testdata/tx/good-txmill-rgbahalf-zip-borders-16.exr.tx"};
     for (int i = 0; i < 3; i++) {
-        txm_tx *tx;
+        SCOPED(txm_tx_close) txm_tx *tx = NULL;
         txm_error err = {0};
         ck_assert_msg(txm_tx_open(names[i], &tx, &err) == TXM_OK, "%s", err.message);
         ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_VALID);
@@ -178,7 +176,6 @@ TEST(sections_that_txmill_made_are_valid)
                 ck_assert_msg(txm_tx_check_border(tx, k, t % l->tiles_x, t / l->tiles_x, &err) == TXM_OK, "%s",
                               err.message);
         }
-        txm_tx_close(&tx);
     }
 }
 

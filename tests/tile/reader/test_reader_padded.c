@@ -21,7 +21,7 @@ static void compare_window(txm_tx *tx, const made_image *m, uint32_t level, uint
     const txm_tx_info *info = txm_tx_info_of(tx);
     size_t px = made_pixel_bytes(m), gap = padding & 1 ? 0 : 2, step = px + gap;
     size_t edge = info->tile_w + 2 * TXM_MAX_PADDING_PX, stride = edge * step + 3;
-    uint8_t *out = malloc(stride * edge);
+    FREED uint8_t *out = malloc(stride * edge);
     uint32_t w, h;
     txm_error err = {0};
     memset(out, 0xa5, stride * edge);
@@ -31,7 +31,7 @@ static void compare_window(txm_tx *tx, const made_image *m, uint32_t level, uint
                          &err) != TXM_OK)
         ck_abort_msg("%s", err.message);
     uint32_t x0 = tile_x * info->tile_w, y0 = tile_y * info->tile_h, ow = w + 2 * padding;
-    uint8_t *want = brute_window(m, level, x0, y0, w, h, padding, extension);
+    FREED uint8_t *want = brute_window(m, level, x0, y0, w, h, padding, extension);
     /* Each assertion costs a system call, so only a wrong pixel makes one. */
     uint32_t wrong = out[ow * step] != 0xa5;
     for (uint32_t y = 0; y < h + 2 * padding; y++) {
@@ -46,13 +46,11 @@ static void compare_window(txm_tx *tx, const made_image *m, uint32_t level, uint
     if (wrong)
         ck_abort_msg("%ux%u, level %u, tile %u,%u, padding %u, extension %d: %u pixels or rows differ", info->width,
                      info->height, level, tile_x, tile_y, padding, (int)extension, wrong);
-    free(want);
-    free(out);
 }
 
 static void compare_all(const char *path, const made_image *m, uint32_t first_padding, uint32_t last_padding)
 {
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     for (uint32_t i = 0; i < m->layout.levels; i++) {
         const txm_tx_level *l = txm_tx_level_of(tx, i);
         for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++)
@@ -60,7 +58,6 @@ static void compare_all(const char *path, const made_image *m, uint32_t first_pa
                 for (uint32_t p = first_padding; p <= last_padding; p++)
                     compare_window(tx, m, i, t % l->tiles_x, t / l->tiles_x, p, (txm_extension)e);
     }
-    txm_tx_close(&tx);
 }
 
 /* The EXR is uncompressed, because OpenEXRCore 3.1 spoils tiles whose compressed size equals the original size. */
@@ -79,7 +76,7 @@ static const char *write_tx(const made_image *m, uint16_t tiff_compression)
  * gathered: each window then decodes up to nine tiles, so they are uncompressed. Then with a section. */
 static void every_tile(uint32_t w, uint32_t h, txm_type type, uint32_t channels, uint32_t tile)
 {
-    made_image m = make_image(w, h, channels, type, tile, (txm_compression){0}, MADE_SMOOTH);
+    SCOPED(free_image) made_image m = make_image(w, h, channels, type, tile, (txm_compression){0}, MADE_SMOOTH);
     const char *path = write_tx(&m, COMPRESSION_NONE);
     txm_tx *tx = open_tx(path);
     ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_NONE);
@@ -94,7 +91,6 @@ static void every_tile(uint32_t w, uint32_t h, txm_type type, uint32_t channels,
     ck_assert_msg(txm_tx_info_of(tx)->section == TXM_SECTION_STATE_VALID, "%s", txm_tx_info_of(tx)->section_reason);
     txm_tx_close(&tx);
     compare_all(path, &m, small ? 0 : 1, 2);
-    free_image(&m);
 }
 
 /* Whether a test takes combination n: all if thorough, otherwise a fourth. */
@@ -132,6 +128,7 @@ TEST(borders_of_noise_and_of_one_colour)
 {
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
         for (int content = MADE_NOISE; content <= MADE_CONSTANT; content++) {
+            SCOPED(free_image)
             made_image m = make_image(150, 90, 4, (txm_type)type, 32, (txm_compression){0}, (made_content)content);
             const char *path = temp_file("p.tx");
             if (txm_type_is_float((txm_type)type))
@@ -140,14 +137,13 @@ TEST(borders_of_noise_and_of_one_colour)
                 write_foreign_tiff(path, &m, (foreign_tiff){COMPRESSION_NONE, 0, false, false});
             append_section(path, &m);
             compare_all(path, &m, 0, 2);
-            free_image(&m);
         }
 }
 
 TEST(nonsense_is_refused)
 {
-    made_image m = make_image(20, 20, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_SMOOTH);
-    txm_tx *tx = open_tx(write_tx(&m, COMPRESSION_ADOBE_DEFLATE));
+    SCOPED(free_image) made_image m = make_image(20, 20, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_SMOOTH);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(write_tx(&m, COMPRESSION_ADOBE_DEFLATE));
     uint8_t out[64 * 64 * 4];
     ck_assert_int_eq(
         txm_tx_read_tile(tx, REQUEST(out, 4, 256, .padding_px = 9, .extension = TXM_EXTENSION_REPEAT), NULL),
@@ -160,8 +156,6 @@ TEST(nonsense_is_refused)
     ck_assert_int_eq(
         txm_tx_read_tile(tx, REQUEST(out, 4, 256, .level = 5, .padding_px = 2, .extension = TXM_EXTENSION_CLIP), NULL),
         TXM_STATUS_USAGE);
-    txm_tx_close(&tx);
-    free_image(&m);
 }
 
 /* ---- many readers at once ---- */
@@ -196,11 +190,11 @@ static void *read_all(void *arg)
 
 TESTS(concurrent_readers_see_the_same, 2)
 {
-    made_image m = make_image(200, 130, 4, TXM_TYPE_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
+    SCOPED(free_image) made_image m = make_image(200, 130, 4, TXM_TYPE_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("p.tx");
     write_foreign_exr(path, &m, _i ? EXR_COMPRESSION_PIZ : EXR_COMPRESSION_ZIP);
     append_section(path, &m);
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     reader alone = {tx, 0}, readers[8];
     pthread_t threads[8];
     read_all(&alone);
@@ -213,6 +207,4 @@ TESTS(concurrent_readers_see_the_same, 2)
         pthread_join(threads[i], NULL);
         ck_assert_uint_eq(readers[i].sum, alone.sum);
     }
-    txm_tx_close(&tx);
-    free_image(&m);
 }

@@ -51,7 +51,7 @@ FIXTURE(make_tiff, unmake)
 static bool tiles_are_right(txm_tx *tx)
 {
     size_t px = made_pixel_bytes(&image);
-    uint8_t *out = malloc(36 * 36 * px);
+    FREED uint8_t *out = malloc(36 * 36 * px);
     bool right = true;
     for (uint32_t i = 0; i < image.layout.levels; i++) {
         const txm_tx_level *l = txm_tx_level_of(tx, i);
@@ -64,20 +64,18 @@ static bool tiles_are_right(txm_tx *tx)
                 right = false;
                 continue;
             }
-            uint8_t *want = brute_window(&image, i, x * 32, y * 32, w, h, 2, (txm_extension)(t % 16));
+            FREED uint8_t *want = brute_window(&image, i, x * 32, y * 32, w, h, 2, (txm_extension)(t % 16));
             for (uint32_t row = 0; row < h + 4; row++)
                 right &= memcmp(out + row * 36 * px, want + row * (w + 4) * px, (w + 4) * px) == 0;
-            free(want);
         }
     }
-    free(out);
     return right;
 }
 
 static txm_section_state state_of(const uint8_t *data, size_t bytes, bool *right)
 {
     save_file(path, data, bytes);
-    txm_tx *tx;
+    SCOPED(txm_tx_close) txm_tx *tx = NULL;
     if (txm_tx_open(path, &tx, NULL) != TXM_OK)
         return (txm_section_state)-1;
     const txm_tx_info *info = txm_tx_info_of(tx);
@@ -86,7 +84,6 @@ static txm_section_state state_of(const uint8_t *data, size_t bytes, bool *right
     ck_assert_uint_eq(info->image_bytes + info->section_bytes, bytes);
     ck_assert_int_eq(*info->section_reason != 0, state != TXM_SECTION_STATE_NONE && state != TXM_SECTION_STATE_VALID);
     *right = tiles_are_right(tx);
-    txm_tx_close(&tx);
     return state;
 }
 
@@ -101,12 +98,11 @@ TESTS(valid, 2)
 {
     make(_i);
     expect(file, file_bytes, TXM_SECTION_STATE_VALID);
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     ck_assert_uint_eq(txm_tx_info_of(tx)->image_bytes, image_bytes);
     for (uint32_t t = 0; t < 12; t++)
         ck_assert_int_eq(txm_tx_check_border(tx, 0, t % 4, t / 4, NULL), TXM_OK);
     ck_assert_int_eq(txm_tx_check_border(tx, 0, 4, 0, NULL), TXM_STATUS_USAGE);
-    txm_tx_close(&tx);
 }
 
 TESTS(cut_anywhere, 2)
@@ -155,7 +151,7 @@ TEST(damaged_borders_are_named)
     txm_section_footer_parse(file + file_bytes - TXM_SECTION_FOOTER_BYTES, &footer);
     file[(image_bytes + footer.index_offset) / 2] ^= 4;
     save_file(path, file, file_bytes);
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     for (uint32_t i = 0; i < image.layout.levels; i++) {
         const txm_tx_level *l = txm_tx_level_of(tx, i);
         for (uint32_t t = 0; t < l->tiles_x * l->tiles_y; t++) {
@@ -168,7 +164,6 @@ TEST(damaged_borders_are_named)
         }
     }
     ck_assert_uint_eq(damaged, 1);
-    txm_tx_close(&tx);
 }
 
 /* Writes a changed footer with a correct checksum. */
@@ -246,33 +241,29 @@ TEST(edited_exr)
 /* The section is moved to another image of the same shape. */
 TEST(section_of_another_file)
 {
-    made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_NOISE);
     size_t other_bytes;
     write_foreign_tiff(path, &other, (foreign_tiff){COMPRESSION_NONE, 0, false, false});
-    uint8_t *foreign = load_file(path, &other_bytes);
+    FREED uint8_t *foreign = load_file(path, &other_bytes);
     size_t section = file_bytes - image_bytes;
     foreign = realloc(foreign, other_bytes + section);
     memcpy(foreign + other_bytes, file + image_bytes, section);
     save_file(path, foreign, other_bytes + section);
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     ck_assert(txm_tx_info_of(tx)->section == TXM_SECTION_STATE_DAMAGED ||
               txm_tx_info_of(tx)->section == TXM_SECTION_STATE_STALE);
-    txm_tx_close(&tx);
-    free(foreign);
-    free_image(&other);
 }
 
 /* Bytes follow that are not a section. They are reported if there are more than a writer's fill bytes. */
 TEST(foreign_tails)
 {
-    uint8_t *tail = calloc(1, image_bytes + 1000);
+    FREED uint8_t *tail = calloc(1, image_bytes + 1000);
     memcpy(tail, file, image_bytes);
     expect(tail, image_bytes, TXM_SECTION_STATE_NONE);
     expect(tail, image_bytes + 3, TXM_SECTION_STATE_NONE);
     expect(tail, image_bytes + 1000, TXM_SECTION_STATE_DAMAGED);
     memcpy(tail + image_bytes + 992, TXM_SECTION_MAGIC, 8);
     expect(tail, image_bytes + 1000, TXM_SECTION_STATE_DAMAGED);
-    free(tail);
 }
 
 /* ---- parts of the reader, called directly ------------------------------------------------------------------------ */
@@ -297,7 +288,7 @@ static void every_window_is_right(txm_tx *tx, const made_image *made)
 {
     enum { GAP = 3, EDGE = 32 + 2 * TXM_BORDER_PX };
     size_t px = made_pixel_bytes(made), step = px + GAP, row = EDGE * step;
-    uint8_t *out = malloc(EDGE * row);
+    FREED uint8_t *out = malloc(EDGE * row);
     for (uint32_t i = 0; i < made->layout.levels; i++)
         for (uint32_t t = 0; t < tx->levels[i].shape.tiles_x * tx->levels[i].shape.tiles_y; t++)
             for (uint32_t n = 0; n < 32; n++) {
@@ -309,15 +300,14 @@ static void every_window_is_right(txm_tx *tx, const made_image *made)
                     TXM_OK);
                 ck_assert(!txm_section_lacks(tx, &tile));
                 ck_assert(from_section(tx, &tile, padding, extension, out, step, row));
-                uint8_t *want = brute_window(made, i, tile.x * 32, tile.y * 32, tile.w, tile.h, padding, extension);
+                FREED uint8_t *want =
+                    brute_window(made, i, tile.x * 32, tile.y * 32, tile.w, tile.h, padding, extension);
                 uint32_t w = tile.w + 2 * padding, h = tile.h + 2 * padding;
                 for (uint32_t p = 0; p < w * h; p++)
                     if (memcmp(out + p / w * row + p % w * step, want + p * px, px) != 0)
                         ck_abort_msg("level %u, tile %u, padding %u, extension %u: pixel %u of %u", i, t, padding,
                                      (unsigned)extension, p, w * h);
-                free(want);
             }
-    free(out);
 }
 
 /* One and four channels of every type exercise the vector code and the scalar code for remainders. */
@@ -325,17 +315,15 @@ TESTS(borders_of_every_type, TXM_TYPE_FLOAT + 1)
 {
     for (uint32_t channels = 1; channels <= 4; channels += 3) {
         txm_type type = (txm_type)_i;
-        made_image made = make_image(75, 41, channels, type, 32, (txm_compression){0}, MADE_NOISE);
+        SCOPED(free_image) made_image made = make_image(75, 41, channels, type, 32, (txm_compression){0}, MADE_NOISE);
         const char *name = temp_file("type.tx");
         if (txm_type_is_float(type))
             write_foreign_exr(name, &made, EXR_COMPRESSION_ZIP);
         else
             write_foreign_tiff(name, &made, (foreign_tiff){.compression = COMPRESSION_LZW});
         append_section(name, &made);
-        txm_tx *tx = open_tx(name);
+        SCOPED(txm_tx_close) txm_tx *tx = open_tx(name);
         every_window_is_right(tx, &made);
-        txm_tx_close(&tx);
-        free_image(&made);
     }
 }
 
@@ -472,10 +460,9 @@ static txm_status find_again(void *user)
 
 TEST(the_index_may_find_no_memory)
 {
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     refuse_each(find_again, tx);
     ck_assert_int_eq(tx->info.section, TXM_SECTION_STATE_VALID);
-    txm_tx_close(&tx);
 }
 
 static txm_status pad_again(void *user)
@@ -496,7 +483,6 @@ static txm_status pad_again(void *user)
 
 TEST(borders_may_find_no_memory)
 {
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     refuse_each(pad_again, tx);
-    txm_tx_close(&tx);
 }

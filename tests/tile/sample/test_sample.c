@@ -29,12 +29,11 @@ static unsigned long lookups(void)
 static const char *write_made(const made_image *m)
 {
     const char *path = temp_file("made.tx");
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    SCOPED(close_descriptor) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
     txm_error err = {0};
     ck_assert_msg(write_image(fd, m, &metadata, &summary, NULL, &err) == TXM_OK, "%s", err.message);
-    close(fd);
     return path;
 }
 
@@ -101,18 +100,16 @@ TESTS(tiles_equal_whole_levels, 8)
             w = elongated[r % 6][0];
             h = elongated[r % 6][1];
         }
+        SCOPED(free_image)
         made_image m = make_image(w, h, r & 64 ? 1 : 4, (txm_type)(_i % 4), r & 128 ? 16 : 64, (txm_compression){0},
                                   r & 256 ? MADE_SMOOTH : MADE_NOISE);
         const char *path = write_made(&m);
         for (int e = n % 2; e < 16; e += 2) { /* all pairs of modes, half of them for each image */
-            txm_texture_set *set = new_set();
+            SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
             uint32_t id = add(set, path, (txm_extension)e, 1);
-            whole_image whole = whole_read(path, (txm_extension)e);
+            SCOPED(whole_free) whole_image whole = whole_read(path, (txm_extension)e);
             compare_whole(txm_texture_set_view(set), id, &whole, each, &state);
-            whole_free(&whole);
-            txm_texture_set_free(&set);
         }
-        free_image(&m);
     }
 }
 
@@ -131,9 +128,9 @@ TESTS(isas_equal_scalar, 3)
 
 TEST(misses_are_requested_once_and_cured)
 {
-    made_image m = make_image(300, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(300, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     const char *path = write_made(&m);
-    txm_texture_set *lazy = new_set(), *full = new_set();
+    SCOPED(txm_texture_set_free) txm_texture_set *lazy = new_set(), *full = new_set();
     uint32_t id = add(lazy, path, TXM_EXTENSION_REPEAT, 0), requests[64];
     ck_assert_uint_eq(add(full, path, TXM_EXTENSION_REPEAT, 1), id);
     txm_sampler how;
@@ -159,15 +156,12 @@ TEST(misses_are_requested_once_and_cured)
         }
         ck_assert_mem_eq(out, want, sizeof out);
     }
-    txm_texture_set_free(&lazy);
-    txm_texture_set_free(&full);
-    free_image(&m);
 }
 
 TEST(stand_ins_marks_and_failures)
 {
-    made_image m = make_image(300, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
-    txm_texture_set *set = new_set();
+    SCOPED(free_image) made_image m = make_image(300, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
     uint32_t id = add(set, write_made(&m), TXM_EXTENSION_EXTEND, 0), request;
     const txm_view *view = txm_texture_set_view(set);
     const txm_view_texture *t = view->textures + id;
@@ -214,13 +208,11 @@ TEST(stand_ins_marks_and_failures)
     ck_assert_int_eq(txm_sample(view, id, &how, &top, &lookup_state, out), TXM_LOOKUP_FAILURE);
     ck_assert(out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1);
     ck_assert_int_eq(txm_sample(view, id + 1, &how, &top, &lookup_state, out), TXM_LOOKUP_FAILURE);
-    txm_texture_set_free(&set);
-    free_image(&m);
 }
 
 TEST(damaged_tiles_fail_alone)
 {
-    made_image m = make_image(200, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(200, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     const char *path = write_made(&m);
     size_t bytes;
     uint8_t *file = load_file(path, &bytes);
@@ -228,7 +220,7 @@ TEST(damaged_tiles_fail_alone)
     memset(file + 20000, 0xFF, 3000);
     save_file(path, file, bytes);
     free(file);
-    txm_texture_set *set = new_set();
+    SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
     uint32_t id = add(set, path, TXM_EXTENSION_CLIP, 0), failed = 0, good = 0;
     txm_error err = {0};
     ck_assert_int_eq(txm_texture_set_load_all(set, id, &err), TXM_STATUS_CORRUPT);
@@ -245,8 +237,6 @@ TEST(damaged_tiles_fail_alone)
         good += result == TXM_LOOKUP_HIT;
     }
     ck_assert(failed > 0 && good > 0 && failed + good == 16);
-    txm_texture_set_free(&set);
-    free_image(&m);
 }
 
 /* ---- UDIM ---- */
@@ -254,12 +244,11 @@ TEST(damaged_tiles_fail_alone)
 TEST(udim_sets_have_holes)
 {
     static const uint32_t numbers[] = {1001, 1003, 1012};
-    txm_texture_set *set = new_set();
+    SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
     uint32_t ids[3], udim, bad;
     for (uint32_t i = 0; i < 3; i++) {
-        made_image m = make_image(70 + i, 60, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
+        SCOPED(free_image) made_image m = make_image(70 + i, 60, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
         ids[i] = add(set, write_made(&m), TXM_EXTENSION_MIRROR, 1);
-        free_image(&m);
     }
     ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, ids, 3, &udim, NULL), TXM_OK);
     ck_assert_int_eq(txm_texture_set_add_udim(set, (uint32_t[]){1000}, ids, 1, &bad, NULL), TXM_STATUS_USAGE);
@@ -286,7 +275,6 @@ TEST(udim_sets_have_holes)
                 txm_sample(view, own, &how, &inside, &lookup_state, want);
             ck_assert_mem_eq(out, want, sizeof out);
         }
-    txm_texture_set_free(&set);
 }
 
 TEST(tile_keys)
@@ -371,7 +359,7 @@ TEST(chance_of_the_caller)
 /* The cache and batches do this if they get NULL; single lookups in views use their state's random number. */
 TEST(null_is_the_nearer_level)
 {
-    made_image m = make_image(64, 64, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(64, 64, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_NOISE);
     txm_texture_set *set = new_set();
     const uint32_t id = add(set, write_made(&m), TXM_EXTENSION_REPEAT, 1);
     const txm_view *view = txm_texture_set_view(set);
@@ -418,7 +406,6 @@ TEST(null_is_the_nearer_level)
     how.chance = 3;
     ck_assert_int_eq(txm_sampler_check(&how, &err), TXM_STATUS_USAGE);
     txm_texture_set_free(&set);
-    free_image(&m);
 }
 
 /* An ellipse's level does not change when the texture is rotated; Cycles' does. */
@@ -526,8 +513,8 @@ TEST(jitter_has_the_filters_moments)
 /* The average of many random taps is the weighted filter's result. */
 TEST(boxes_are_linear_on_average)
 {
-    made_image m = make_image(40, 30, 1, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
-    txm_texture_set *set = new_set();
+    SCOPED(free_image) made_image m = make_image(40, 30, 1, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
     uint32_t id = add(set, write_made(&m), TXM_EXTENSION_REPEAT, 1);
     txm_sampler how, linear;
     txm_sampler_init(&how);
@@ -547,18 +534,16 @@ TEST(boxes_are_linear_on_average)
         txm_sample(txm_texture_set_view(set), id, &linear, &at, &none, want);
         ck_assert_msg(fabs(sum - (double)want[0]) < 0.01, "%g for %g", sum, (double)want[0]);
     }
-    txm_texture_set_free(&set);
-    free_image(&m);
 }
 
 /* Compares derivatives with differences of the lookup itself. */
 TEST(derivatives_are_slopes)
 {
-    made_image m = make_image(60, 40, 4, TXM_TYPE_FLOAT, 64, (txm_compression){0}, MADE_SMOOTH);
+    SCOPED(free_image) made_image m = make_image(60, 40, 4, TXM_TYPE_FLOAT, 64, (txm_compression){0}, MADE_SMOOTH);
     const char *path = write_made(&m);
     uint64_t state = 5;
     for (int e = TXM_EXTENSION_REPEAT; e <= TXM_EXTENSION_MIRROR; e++) {
-        txm_texture_set *set = new_set();
+        SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
         uint32_t id = add(set, path, (txm_extension)e, 1);
         txm_sampler how;
         txm_sampler_init(&how);
@@ -591,20 +576,18 @@ TEST(derivatives_are_slopes)
                               (double)du[c], (double)dv[c], (double)x, (double)y);
             }
         }
-        txm_texture_set_free(&set);
     }
-    free_image(&m);
 }
 
 /* The taps of an explanation add up to the colour. */
 TEST(explanations_add_up)
 {
-    made_image m = make_image(200, 130, 4, TXM_TYPE_U16, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(200, 130, 4, TXM_TYPE_U16, 64, (txm_compression){0}, MADE_NOISE);
     const char *path = write_made(&m);
     uint64_t state = 77;
     static txm_explanation e;
     for (int x = TXM_EXTENSION_REPEAT; x <= TXM_EXTENSION_MIRROR; x++) {
-        txm_texture_set *set = new_set();
+        SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
         uint32_t id = add(set, path, (txm_extension)x, 1);
         for (int i = 0; i < 3000; i++) {
             txm_sampler how = sample_random_sampler(&state);
@@ -625,9 +608,7 @@ TEST(explanations_add_up)
                               (double)out[c]);
             }
         }
-        txm_texture_set_free(&set);
     }
-    free_image(&m);
 }
 
 /* ---- lookups that are made of several ---- */
@@ -670,7 +651,7 @@ TEST(udim_edges_blend)
     enum { EDGE = 64, ALL = 2 * EDGE };
     static const uint32_t numbers[] = {1001, 1002, 1011, 1012};
     piece pieces[4] = {{0, EDGE}, {EDGE, EDGE}, {0, 0}, {EDGE, 0}}, all = {0, 0};
-    txm_texture_set *set = new_set();
+    SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
     uint32_t tiles[4], udim, hole, whole = add_piece(set, ALL, ALL, &all, TXM_EXTENSION_EXTEND);
     uint64_t state = 4;
     for (int i = 0; i < 4; i++) /* the extension makes no difference */
@@ -721,7 +702,6 @@ TEST(udim_edges_blend)
         }
     }
     ck_assert_int_gt(across, 500);
-    txm_texture_set_free(&set);
 }
 
 /* The level near a pole is that of the equator, and the colour at the pole does not depend on u. */
@@ -729,7 +709,7 @@ TEST(poles_of_environments)
 {
     enum { WIDTH = 64, HEIGHT = 32 };
     piece all = {0, 0};
-    txm_texture_set *set = new_set();
+    SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
     const uint32_t id =
         add_piece(set, WIDTH, HEIGHT, &all, TXM_EXTENSION_UV(TXM_EXTENSION_REPEAT, TXM_EXTENSION_EXTEND));
     const txm_view *view = txm_texture_set_view(set);
@@ -792,5 +772,4 @@ TEST(poles_of_environments)
     const txm_uv_differential zero =
         txm_latlong_differential(txm_vec_make(0, 0, 0), txm_vec_make(1, 0, 0), txm_vec_make(0, 1, 0), 16);
     ck_assert(zero.dudx == 0 && zero.dudy == 0 && zero.dvdx == 0 && zero.dvdy == 0);
-    txm_texture_set_free(&set);
 }

@@ -118,7 +118,7 @@ static txm_lookup lookup_of(const table *t, size_t row)
  * tables' README counts 25 of 21429 rows that differ from an exact one. */
 TEST(levels_tiles_and_coordinates)
 {
-    table t = table_read("lookup/level.tsv.zst");
+    SCOPED(table_free) table t = table_read("lookup/level.tsv.zst");
     size_t compared = 0, near_integer = 0, wrong = 0;
     for (size_t i = 0; i < t.rows; i++) {
         if (strchr(table_cell(&t, i, "flags"), 'O'))
@@ -155,7 +155,6 @@ TEST(levels_tiles_and_coordinates)
     }
     ck_assert_msg(compared > 11000 && near_integer <= 25, "%zu compared, %zu near integers differ", compared,
                   near_integer);
-    table_free(&t);
 }
 
 /* ---- colours ---- */
@@ -216,6 +215,7 @@ static void put_sample(uint8_t *p, txm_type type, uint32_t h, float value)
 
 static const char *write_noise(const noise *n, uint32_t t)
 {
+    SCOPED(free_image)
     made_image m = make_image(n->width, n->height, n->channels, n->type, 64, (txm_compression){0}, MADE_CONSTANT);
     for (uint32_t l = 0; l < m.layout.levels; l++) {
         uint32_t w = txm_level_size(n->width, l), height = txm_level_size(n->height, l);
@@ -228,14 +228,12 @@ static const char *write_noise(const noise *n, uint32_t t)
     static char name[32];
     snprintf(name, sizeof name, "noise%u.tx", t);
     const char *path = temp_file(name);
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    SCOPED(close_descriptor) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
     uint64_t bytes;
     txm_error err = {0};
     ck_assert_msg(write_image(fd, &m, &metadata, &summary, &bytes, &err) == TXM_OK, "%s", err.message);
-    close(fd);
-    free_image(&m);
     return path;
 }
 
@@ -287,8 +285,8 @@ static const uint8_t filters[4] = {TXM_FILTER_LINEAR, TXM_FILTER_CLOSEST, TXM_FI
  * pixel. Rows with flag D have no defined value. */
 TEST(colours)
 {
-    table t = table_read("lookup/colour.tsv.zst");
-    txm_texture_set *set = load_noise(tiled, TILED, 0);
+    SCOPED(table_free) table t = table_read("lookup/colour.tsv.zst");
+    SCOPED(txm_texture_set_free) txm_texture_set *set = load_noise(tiled, TILED, 0);
     static txm_explanation e;
     size_t exceptions = 0, closest_equal = 0;
     for (size_t i = 0; i < t.rows; i++) {
@@ -322,8 +320,6 @@ TEST(colours)
     }
     ck_assert_uint_le(exceptions, 6);
     ck_assert_uint_gt(closest_equal, 1000);
-    txm_texture_set_free(&set);
-    table_free(&t);
 }
 
 /* Cycles does not tile these images. It stores them bottom up and takes v h as the row, while txmill takes (1 - v) h.
@@ -332,8 +328,8 @@ TEST(colours)
  * shows outside of the image. */
 TEST(full_images)
 {
-    table t = table_read("lookup/full.tsv.zst");
-    txm_texture_set *set = load_noise(full, FULL, 100);
+    SCOPED(table_free) table t = table_read("lookup/full.tsv.zst");
+    SCOPED(txm_texture_set_free) txm_texture_set *set = load_noise(full, FULL, 100);
     static txm_explanation e;
     size_t exceptions = 0;
     for (size_t i = 0; i < t.rows; i++) {
@@ -359,13 +355,11 @@ TEST(full_images)
                       (double)out[1], (double)out[2], (double)out[3]);
     }
     ck_assert_msg(exceptions < 60, "%zu rows differ", exceptions);
-    txm_texture_set_free(&set);
-    table_free(&t);
 }
 
 TEST(udim_tiles)
 {
-    table t = table_read("lookup/udim.tsv.zst");
+    SCOPED(table_free) table t = table_read("lookup/udim.tsv.zst");
     static const uint32_t present[] = {1001, 1002, 1003, 1005, 1010, 1011, 1012, 1020, 1021, 1055, 1100, 1101, 1990};
     for (size_t i = 0; i < t.rows; i++) {
         float u = table_float(&t, i, "u"), v = table_float(&t, i, "v");
@@ -376,7 +370,6 @@ TEST(udim_tiles)
         if (want)
             ck_assert(u == table_float(&t, i, "sub_u") && v == table_float(&t, i, "sub_v"));
     }
-    table_free(&t);
 }
 
 /* ---- differentials ---- */
@@ -434,7 +427,7 @@ TEST(compact_differentials)
 
 TEST(full_differentials)
 {
-    table t = table_read("lookup/diff_igehy.tsv.zst");
+    SCOPED(table_free) table t = table_read("lookup/diff_igehy.tsv.zst");
     for (size_t i = 0; i < t.rows; i++) {
         txm_full f = {vec(&t, i, "dPx_"), vec(&t, i, "dPy_"), vec(&t, i, "dDx_"), vec(&t, i, "dDy_")};
         txm_vec3 n = vec(&t, i, "N"), x = vec(&t, i, "sPx_"), y = vec(&t, i, "sPy_");
@@ -446,5 +439,4 @@ TEST(full_differentials)
         f.dPdy = y;
         check_uv(&t, i, txm_full_uv(f, n, vec(&t, i, "dPdu_"), vec(&t, i, "dPdv_")));
     }
-    table_free(&t);
 }

@@ -32,7 +32,7 @@ TESTS(one_level_is_the_same, 4)
     enum { N = 20000 };
     static float in[6][N], out[4 * N];
     static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_U16, TXM_TYPE_HALF, TXM_TYPE_FLOAT};
-    made_image m = make_image(320, 200, 4, types[_i], 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(320, 200, 4, types[_i], 64, (txm_compression){0}, MADE_NOISE);
     const char *path = temp_file("same.tx");
     if (txm_type_is_float(types[_i])) /* values are from 0 to 1, so that an absolute error is meaningful */
         for (uint32_t l = 0; l < m.layout.levels; l++) {
@@ -52,7 +52,7 @@ TESTS(one_level_is_the_same, 4)
     ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, NULL), TXM_OK);
     close(fd);
     uint32_t id;
-    txm_texture_set *set = load(path, &id);
+    SCOPED(txm_texture_set_free) txm_texture_set *set = load(path, &id);
     oiio_textures *oiio = oiio_textures_open(path, 64);
     ck_assert_ptr_nonnull(oiio);
     uint64_t state = 7;
@@ -80,8 +80,6 @@ TESTS(one_level_is_the_same, 4)
         }
     }
     oiio_textures_close(oiio);
-    txm_texture_set_free(&set);
-    free_image(&m);
 }
 
 /* ---- the zone plate ---- */
@@ -154,7 +152,7 @@ TEST(zone_plates_are_alike)
     enum { SETTINGS = sizeof settings / sizeof *settings };
     const char *path = make_zone_plate();
     uint32_t id;
-    txm_texture_set *set = load(path, &id);
+    SCOPED(txm_texture_set_free) txm_texture_set *set = load(path, &id);
     oiio_textures *oiio = oiio_textures_open(path, 64);
     ck_assert_ptr_nonnull(oiio);
     const float *const arrays[6] = {in[0], in[1], in[2], in[3], in[4], in[5]};
@@ -185,7 +183,6 @@ TEST(zone_plates_are_alike)
                       most);
     }
     oiio_textures_close(oiio);
-    txm_texture_set_free(&set);
 }
 
 int main(void)
