@@ -18,8 +18,8 @@
 #include "base/os/free_memory.h"
 #include "mill/source/bound.h"
 #include "mill/source/formats.h"
-#include "mill/source/random_file.h"
 #include "mill/source/readers.h"
+#include "mill/source/source_file.h"
 
 enum { HEAD_BYTES = 1024 };
 
@@ -66,7 +66,7 @@ bool txm_source_keep(txm_source_info *info, const char *name, const char *value)
 static txm_status look_at_image(const char *path, struct stat *st, uint8_t head[HEAD_BYTES], size_t *head_bytes,
                                 txm_error *err)
 {
-    txm_random_file file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    txm_source_file file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file.fd < 0 && errno == ENXIO) /* a socket, or a device without a driver */
         return txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: is not a regular file", path);
     if (file.fd < 0)
@@ -81,14 +81,14 @@ static txm_status look_at_image(const char *path, struct stat *st, uint8_t head[
     } else if (st->st_size == 0) {
         status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is empty", path);
     } else {
-        int64_t got = txm_random_file_read(&file, head, HEAD_BYTES, 0);
+        int64_t got = txm_source_file_read(&file, head, HEAD_BYTES, 0);
         *head_bytes = got > 0 ? (size_t)got : 0;
-        status = txm_random_file_status(&file, path, err);
+        status = txm_source_file_status(&file, path, err);
         if (status == TXM_OK && *head_bytes < HEAD_BYTES && (off_t)*head_bytes < st->st_size)
             status = txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %zu of %lld bytes while it was read", path,
                               *head_bytes, (long long)st->st_size);
     }
-    txm_random_file_close(&file);
+    txm_source_file_close(&file);
     return status;
 }
 

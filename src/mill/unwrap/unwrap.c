@@ -28,8 +28,8 @@
 #include "base/os/machine.h"
 #include "base/path.h"
 #include "base/pool.h"
+#include "base/whole.h"
 #include "mill/farm/claims.h"
-#include "mill/source/random_file.h"
 #include "mill/unwrap/mesh.h"
 #include "mill/unwrap/page.h"
 #include "mill/write/publish.h"
@@ -140,8 +140,7 @@ static txm_status read_mark(const unwrap_job *job, const char *path, const char 
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int error = fd < 0 ? errno : fstat(fd, &s) != 0 ? errno : 0;
     const bool is_file = fd >= 0 && !error && S_ISREG(s.st_mode);
-    txm_random_file file = {.fd = fd};
-    const int64_t n = is_file ? txm_random_file_read(&file, head, HEAD_BYTES, 0) : 0;
+    const int64_t n = is_file ? txm_read_most(fd, head, HEAD_BYTES) : 0;
     error = n < 0 ? errno : error;
     if (fd >= 0)
         close(fd);

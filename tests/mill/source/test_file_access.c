@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading and writing files below the formats: front to back through a small buffer (raster_file), at any place
- * (random_file), mostly appended (output); and where the pixels of a film scan end (film).
+ * Reading and writing files below the formats: front to back through a small buffer or at any place
+ * (source_file), mostly appended (output); and where the pixels of a film scan end (film).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,14 +12,13 @@
 #include "base/endian.h"
 #include "base/output.h"
 #include "base/whole.h"
-#include "mill/source/random_file.h"
-#include "mill/source/raster_file.h"
 #include "mill/source/readers.h"
+#include "mill/source/source_file.h"
 #include "util_check.h"
 
 static char path[] = "/tmp/test_file_access-XXXXXX";
 /* The file has more than two pieces, and the last one is not full. */
-enum { BYTES = 2 * TXM_RASTER_PIECE_BYTES + 777 };
+enum { BYTES = 2 * TXM_SOURCE_PIECE_BYTES + 777 };
 static uint8_t content[BYTES];
 
 static void write_file(const void *data, size_t bytes)
@@ -48,47 +47,47 @@ FIXTURE(setup, teardown)
 
 /* ---- front to back ---------------------------------------------------------------------------------------------- */
 
-static void must_get(txm_raster_file *f, size_t offset, size_t bytes)
+static void must_get(txm_source_file *f, size_t offset, size_t bytes)
 {
     FREED uint8_t *got = malloc(bytes);
-    ck_assert_uint_eq(txm_raster_file_tell(f), offset);
-    ck_assert(txm_raster_file_get(f, got, bytes));
+    ck_assert_uint_eq(txm_source_file_tell(f), offset);
+    ck_assert(txm_source_file_get(f, got, bytes));
     ck_assert_mem_eq(got, content + offset, bytes);
 }
 
 TEST(raster_reads_across_pieces)
 {
-    txm_raster_file f;
-    ck_assert_int_eq(txm_raster_file_open(&f, path, NULL), TXM_OK);
+    txm_source_file f;
+    ck_assert_int_eq(txm_source_file_open(&f, path, true, NULL), TXM_OK);
     must_get(&f, 0, 5);
-    must_get(&f, 5, TXM_RASTER_PIECE_BYTES);
-    must_get(&f, 5 + TXM_RASTER_PIECE_BYTES, BYTES - 5 - TXM_RASTER_PIECE_BYTES);
-    ck_assert(!txm_raster_file_fill(&f));
+    must_get(&f, 5, TXM_SOURCE_PIECE_BYTES);
+    must_get(&f, 5 + TXM_SOURCE_PIECE_BYTES, BYTES - 5 - TXM_SOURCE_PIECE_BYTES);
+    ck_assert(!txm_source_file_fill(&f));
     ck_assert_int_eq(f.sys_errno, 0); /* the end of the file is not an error */
-    txm_raster_file_close(&f);
+    txm_source_file_close(&f);
 }
 
 TEST(raster_seeks)
 {
     uint8_t byte;
-    txm_raster_file f;
-    ck_assert_int_eq(txm_raster_file_open(&f, path, NULL), TXM_OK);
+    txm_source_file f;
+    ck_assert_int_eq(txm_source_file_open(&f, path, true, NULL), TXM_OK);
     must_get(&f, 0, 10);
-    txm_raster_file_seek(&f, BYTES - 3);
+    txm_source_file_seek(&f, BYTES - 3);
     must_get(&f, BYTES - 3, 3);
-    txm_raster_file_seek(&f, 7);
+    txm_source_file_seek(&f, 7);
     must_get(&f, 7, 100);
-    txm_raster_file_seek(&f, BYTES + 100);
-    ck_assert(!txm_raster_file_get(&f, &byte, 1));
-    txm_raster_file_close(&f);
+    txm_source_file_seek(&f, BYTES + 100);
+    ck_assert(!txm_source_file_get(&f, &byte, 1));
+    txm_source_file_close(&f);
 }
 
 TEST(raster_names_what_it_cannot_open)
 {
-    txm_raster_file f;
+    txm_source_file f;
     txm_error err = {0};
     unlink(path);
-    ck_assert_int_eq(txm_raster_file_open(&f, path, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(txm_source_file_open(&f, path, true, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(err.message, path));
 }
 
@@ -97,15 +96,15 @@ TEST(raster_names_what_it_cannot_open)
 TEST(random_reads_what_there_is)
 {
     uint8_t got[64];
-    txm_random_file f = {.fd = -1};
-    ck_assert_int_eq(txm_random_file_open(&f, path, NULL), TXM_OK);
+    txm_source_file f = {.fd = -1};
+    ck_assert_int_eq(txm_source_file_open(&f, path, false, NULL), TXM_OK);
     ck_assert_uint_eq(f.bytes, BYTES);
-    ck_assert_int_eq(txm_random_file_read(&f, got, 64, 1000), 64);
+    ck_assert_int_eq(txm_source_file_read(&f, got, 64, 1000), 64);
     ck_assert_mem_eq(got, content + 1000, 64);
-    ck_assert_int_eq(txm_random_file_read(&f, got, 64, BYTES - 10), 10);
-    ck_assert_int_eq(txm_random_file_read(&f, got, 64, BYTES + 10), 0);
-    ck_assert_int_eq(txm_random_file_status(&f, path, NULL), TXM_OK);
-    txm_random_file_close(&f);
+    ck_assert_int_eq(txm_source_file_read(&f, got, 64, BYTES - 10), 10);
+    ck_assert_int_eq(txm_source_file_read(&f, got, 64, BYTES + 10), 0);
+    ck_assert_int_eq(txm_source_file_status(&f, path, NULL), TXM_OK);
+    txm_source_file_close(&f);
     ck_assert_int_eq(f.fd, -1);
 }
 
@@ -113,14 +112,14 @@ TEST(random_keeps_the_first_failure)
 {
     uint8_t got[8];
     txm_error err = {0};
-    SCOPED(txm_random_file_close) txm_random_file f = {.fd = -1};
-    ck_assert_int_eq(txm_random_file_open(&f, path, NULL), TXM_OK);
+    SCOPED(txm_source_file_close) txm_source_file f = {.fd = -1};
+    ck_assert_int_eq(txm_source_file_open(&f, path, false, NULL), TXM_OK);
     int fd = open(path, O_WRONLY); /* it cannot be read */
     ck_assert_int_ge(dup2(fd, f.fd), 0);
     close(fd);
-    ck_assert_int_eq(txm_random_file_read(&f, got, 8, 0), -1);
+    ck_assert_int_eq(txm_source_file_read(&f, got, 8, 0), -1);
     ck_assert_int_eq(f.sys_errno, EBADF);
-    ck_assert_int_ne(txm_random_file_status(&f, path, &err), TXM_OK);
+    ck_assert_int_ne(txm_source_file_status(&f, path, &err), TXM_OK);
     ck_assert_ptr_nonnull(strstr(err.message, path));
 }
 

@@ -460,7 +460,7 @@ static txm_bytes zlib_stream(void)
 }
 
 typedef struct idat_file {
-    txm_raster_file file;
+    txm_source_file file;
     txm_png_idat idat;
 } idat_file;
 
@@ -468,8 +468,8 @@ typedef struct idat_file {
 static void idat_open(idat_file *f, const txm_bytes *chunks)
 {
     uint8_t head[4];
-    ck_assert_int_eq(txm_raster_file_open(&f->file, raster_temp("idat", chunks), NULL), TXM_OK);
-    ck_assert(txm_raster_file_get(&f->file, head, 4));
+    ck_assert_int_eq(txm_source_file_open(&f->file, raster_temp("idat", chunks), true, NULL), TXM_OK);
+    ck_assert(txm_source_file_get(&f->file, head, 4));
     f->idat.file = &f->file;
     f->idat.start = 8;
     f->idat.start_bytes = (uint32_t)(head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3]);
@@ -490,7 +490,7 @@ static void idat_fails(const txm_bytes *chunks, size_t at_least, const char *rea
     ck_assert_mem_eq(got, content, bytes);
     ck_assert(!txm_png_idat_finish(&f.idat)); /* the first failure is kept */
     ck_assert_str_eq(f.idat.reason, reason);
-    txm_raster_file_close(&f.file);
+    txm_source_file_close(&f.file);
 }
 
 TEST(damage_of_a_stream_has_its_reason)
@@ -545,7 +545,7 @@ TEST(what_follows_the_last_pixel_is_tolerated)
     ck_assert_uint_eq(txm_png_idat_read(&f.idat, got, sizeof got - 10),
                       sizeof got - 10); /* the last rows are not requested either */
     ck_assert_msg(txm_png_idat_finish(&f.idat), "%s", f.idat.reason);
-    txm_raster_file_close(&f.file);
+    txm_source_file_close(&f.file);
 }
 
 TEST(a_failing_disk_is_no_damage_of_a_stream)
@@ -560,7 +560,7 @@ TEST(a_failing_disk_is_no_damage_of_a_stream)
     ck_assert_uint_eq(txm_png_idat_read(&f.idat, got, sizeof got), 0);
     ck_assert_int_eq(f.idat.status, TXM_STATUS_IO);
     ck_assert(!txm_png_idat_finish(&f.idat));
-    txm_raster_file_close(&f.file);
+    txm_source_file_close(&f.file);
 }
 
 int main(void)

@@ -25,7 +25,7 @@ static void close_image(void *self)
         exr_decoding_destroy(x->pipeline.context, &x->pipeline);
     if (x->context)
         exr_finish(&x->context);
-    txm_random_file_close(&x->file);
+    txm_source_file_close(&x->file);
     libdeflate_free_decompressor(x->inflater);
     free(x->packed);
     free(x->scratch);
@@ -48,7 +48,7 @@ static int64_t read_file(exr_const_context_t context, void *user, void *buffer, 
                          exr_stream_error_func_ptr_t fail)
 {
     (void)context, (void)fail;
-    return txm_random_file_read(&((txm_exr *)user)->file, buffer, bytes, offset);
+    return txm_source_file_read(&((txm_exr *)user)->file, buffer, bytes, offset);
 }
 
 static int64_t file_size(exr_const_context_t context, void *user)
@@ -59,7 +59,7 @@ static int64_t file_size(exr_const_context_t context, void *user)
 
 txm_status txm_exr_cause(const txm_exr *x, txm_error *err)
 {
-    return x->no_memory ? txm_no_memory(err, x->path) : txm_random_file_status(&x->file, x->path, err);
+    return x->no_memory ? txm_no_memory(err, x->path) : txm_source_file_status(&x->file, x->path, err);
 }
 
 /* Allocates memory for one chunk, within the maximum that a file of this size can hold: deflate shrinks data by at most
@@ -91,7 +91,7 @@ static txm_status open_exr_image(const char *path, const txm_source_options *opt
     if (!x)
         return txm_no_memory(err, path);
     x->path = path;
-    txm_status status = txm_random_file_open(&x->file, path, err);
+    txm_status status = txm_source_file_open(&x->file, path, false, err);
     if (status != TXM_OK) {
         free(x);
         return status;

@@ -11,7 +11,7 @@
 #define TXM_SOURCE_EXR_H
 #include <openexr.h>
 
-#include "mill/source/random_file.h"
+#include "mill/source/source_file.h"
 #include "mill/source/readers.h"
 #include "tile/reader/exr_channels.h"
 
@@ -20,7 +20,7 @@ struct libdeflate_decompressor;
 typedef struct txm_exr {
     const char *path;
     exr_context_t context;
-    txm_random_file file;
+    txm_source_file file;
     char message[256]; /* OpenEXR's last message */
     bool no_memory;    /* OpenEXR has reported this at least once */
 

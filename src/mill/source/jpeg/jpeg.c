@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <jerror.h>
 
@@ -21,8 +20,8 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "mill/source/meta/raster_meta.h"
-#include "mill/source/raster_file.h"
 #include "mill/source/readers.h"
+#include "mill/source/source_file.h"
 
 /* Every scan of a progressive file is a pass over the whole image but may have only a few bytes; encoders write about
  * ten. */
@@ -31,7 +30,7 @@ enum { MARKER_EXIF_XMP = JPEG_APP0 + 1, MARKER_PHOTOSHOP = JPEG_APP0 + 13, MARKE
 
 typedef struct jpeg_source {
     const char *path;
-    txm_raster_file file;
+    txm_source_file file;
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;
     struct jpeg_source_mgr input;
@@ -101,10 +100,10 @@ static boolean fill_input(j_decompress_ptr jpeg)
 {
     static const JOCTET end_marker[] = {0xff, JPEG_EOI};
     jpeg_source *s = jpeg->client_data;
-    txm_raster_file *f = &s->file;
+    txm_source_file *f = &s->file;
 
     f->pos = f->end; /* libjpeg has used all of it */
-    if (!txm_raster_file_fill(f)) {
+    if (!txm_source_file_fill(f)) {
         if (f->sys_errno)
             leave_libjpeg(s, TXM_STATUS_IO, strerror(f->sys_errno));
         /* If more than the marker is missing, libjpeg meets it too early, except with arithmetic coding, whose data may
@@ -198,7 +197,7 @@ static void close_jpeg(void *self)
     if (!s)
         return;
     jpeg_destroy_decompress(&s->jpeg); /* also accepts a zeroed object */
-    txm_raster_file_close(&s->file);
+    txm_source_file_close(&s->file);
     free(s->cmyk);
     free(s);
 }
@@ -222,7 +221,7 @@ static bool read_jpeg_header(jpeg_source *s)
     s->started = s->end_missing = false;
     s->status = TXM_OK;
     s->errors.num_warnings = 0;
-    txm_raster_file_seek(&s->file, 0);
+    txm_source_file_seek(&s->file, 0);
     s->input.bytes_in_buffer = 0;
     jpeg_read_header(&s->jpeg, TRUE);
     jpeg_calc_output_dimensions(&s->jpeg);
@@ -251,7 +250,7 @@ static txm_status open_jpeg(const char *path, const txm_source_options *options,
     s->input.skip_input_data = skip_input;
     s->input.resync_to_restart = jpeg_resync_to_restart;
     s->input.term_source = ignore;
-    txm_status status = txm_raster_file_open(&s->file, path, err);
+    txm_status status = txm_source_file_open(&s->file, path, true, err);
     if (!status && !read_jpeg_header(s))
         status = txm_fail(err, s->status, "%s: %s", path, s->message);
     if (!status && j->out_color_space != JCS_GRAYSCALE && j->out_color_space != JCS_RGB &&
@@ -263,15 +262,13 @@ static txm_status open_jpeg(const char *path, const txm_source_options *options,
     if (!status) {
         /* Two rows of blocks in all their stages, for images that are decoded in one pass; in several scans libjpeg
          * keeps the coefficients of the whole image. */
-        uint64_t need = TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * CMYK_CHANNELS * 64;
+        uint64_t need = TXM_SOURCE_PIECE_BYTES + (uint64_t)j->output_width * CMYK_CHANNELS * 64;
         for (int i = 0; jpeg_has_multiple_scans(&s->jpeg) && i < j->num_components; i++)
             need += (uint64_t)j->comp_info[i].width_in_blocks * j->comp_info[i].height_in_blocks * sizeof(JBLOCK);
         info->memory_bytes = need;
-        struct stat st;
-        const uint64_t file_bytes = fstat(s->file.fd, &st) == 0 ? (uint64_t)st.st_size : UINT64_MAX >> 16;
         char what[64];
         snprintf(what, sizeof what, "a JPEG of %u x %u px in several scans", j->output_width, j->output_height);
-        status = txm_source_afford(path, what, (double)need, file_bytes, options, err);
+        status = txm_source_afford(path, what, (double)need, s->file.bytes, options, err);
     }
     if (!status && j->out_color_space == JCS_CMYK &&
         !(s->cmyk = txm_calloc((size_t)j->output_width * CMYK_CHANNELS, ROWS_AT_ONCE)))

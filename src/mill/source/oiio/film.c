@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "mill/source/random_file.h"
 #include "mill/source/readers.h"
+#include "mill/source/source_file.h"
 
 enum { HEADER_BYTES = 816 };
 #define CINEON_MAGIC 0x802a5fd7u
@@ -30,11 +30,11 @@ static uint64_t row_bytes(uint64_t samples, unsigned bits, bool filled)
 uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info)
 {
     uint8_t h[HEADER_BYTES] = {0};
-    txm_random_file f;
-    if (txm_random_file_open(&f, path, NULL) != TXM_OK)
+    txm_source_file f;
+    if (txm_source_file_open(&f, path, false, NULL) != TXM_OK)
         return 0;
-    int64_t got = txm_random_file_read(&f, h, sizeof h, 0);
-    txm_random_file_close(&f);
+    int64_t got = txm_source_file_read(&f, h, sizeof h, 0);
+    txm_source_file_close(&f);
     uint64_t row = 0, offset = 0;
     if (got == (int64_t)sizeof h && (memcmp(h, "SDPX", 4) == 0 || memcmp(h, "XPDS", 4) == 0)) {
         bool big = h[0] == 'S';

@@ -21,8 +21,8 @@
 #include "base/text.h"
 #include "mill/source/bound.h"
 #include "mill/source/oiio/worker.h"
-#include "mill/source/random_file.h"
 #include "mill/source/readers.h"
+#include "mill/source/source_file.h"
 
 /* What the worker's process takes with its libraries, and the copy of it that reads the image. */
 enum { WORKER_BYTES = 128 << 20 };
@@ -53,65 +53,29 @@ static txm_worker_request request_for(const oiio_source *s, txm_worker_op op)
     return (txm_worker_request){.version = TXM_WORKER_VERSION, .op = op, .cpu_seconds = s->cpu_seconds};
 }
 
-/* Sends a request and receives the reply with its text (a new string, NUL-terminated). A failure that the worker
- * reports is recorded with its message. The caller receives what follows the text: info or rows. `text` may be NULL; on
- * success the caller frees it. */
+/* Sends a request and receives the reply with its text, which may be NULL; on success the caller frees it. A failure
+ * that the worker reports is recorded with its message. The caller receives what follows the text: info or rows. */
 static txm_status ask(oiio_source *s, const txm_worker_request *request, const char *cwd, txm_worker_reply *reply,
                       char **text, txm_error *err)
 {
     char *message = NULL;
     txm_status status = txm_worker_send(s->worker, request, cwd, s->path, err);
     if (status == TXM_OK)
-        status = txm_worker_receive(s->worker, reply, sizeof *reply, s->path, err);
-    if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUSES))
-        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder gave an invalid answer", s->path);
-    if (status == TXM_OK && !(message = txm_calloc(reply->text_bytes + 1, 1)))
-        status = txm_no_memory(err, s->path);
-    if (status == TXM_OK)
-        status = txm_worker_receive(s->worker, message, reply->text_bytes, s->path, err);
+        status = txm_worker_answer(s->worker, reply, &message, s->path, err);
     s->answered = status == TXM_OK;
     if (s->answered && reply->status != TXM_OK)
         status = txm_fail_again(err, (txm_status)reply->status,
                                 &(txm_failure){message, reply->subject_bytes, reply->advice_at});
-    if (status == TXM_OK && text) {
+    if (status == TXM_OK && text)
         *text = message;
-        message = NULL;
-    }
-    free(message);
+    else
+        free(message);
     /* A refusal is not a failure of the decoder. */
     bool refused =
         status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE || status == TXM_STATUS_NOT_INSTALLED;
     s->failed |= status != TXM_OK && !refused;
     s->spent |= !s->answered;
     return status;
-}
-
-/* Takes over the worker's description of the image, if it is plausible. Its pointers are of another process and are
- * cleared first; attributes come as text instead. Strings are terminated at the end of their field. */
-static txm_status accept_info(oiio_source *s, txm_source_info *info, const char *text, size_t text_bytes,
-                              txm_error *err)
-{
-    info->attributes = NULL;
-    info->attribute_count = 0;
-    info->format[sizeof info->format - 1] = 0;
-    info->reader[sizeof info->reader - 1] = 0;
-    info->colorspace_hint[sizeof info->colorspace_hint - 1] = 0;
-    info->interop_id[sizeof info->interop_id - 1] = 0;
-    info->software[sizeof info->software - 1] = 0;
-    info->density.unit[sizeof info->density.unit - 1] = 0;
-    if (info->width < 1 || info->width > TXM_MAX_SIZE_PX || info->height < 1 || info->height > TXM_MAX_SIZE_PX ||
-        info->channels < 1 || info->channels > TXM_MAX_CHANNELS || info->file_channels < info->channels ||
-        (unsigned)info->type > TXM_TYPE_FLOAT || (info->narrowed && info->type != TXM_TYPE_U8))
-        return txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder described the image wrongly", s->path);
-    for (size_t at = 0; at < text_bytes;) {
-        const char *name = text + at, *value = name + strlen(name) + 1;
-        if (value > text + text_bytes)
-            break;
-        if (!txm_source_keep(info, name, value))
-            return txm_no_memory(err, s->path);
-        at = (size_t)(value - text) + strlen(value) + 1;
-    }
-    return TXM_OK;
 }
 
 /* A worker that still answers is used for the next image; it sees to it that this one has no effect on that. */
@@ -144,7 +108,8 @@ static uint64_t open_bytes(const oiio_source *s)
 }
 
 /* The current folder is sent too, since the worker was started in another one. If it does not exist any more, absolute
- * paths still work. */
+ * paths still work. The worker's description of the image is taken over if it is plausible: its pointers are of another
+ * process, and attributes come as text instead; strings are terminated at the end of their field. */
 static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_error *err)
 {
     txm_worker_request request = request_for(s, TXM_WORKER_OPEN);
@@ -159,15 +124,33 @@ static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_erro
     request.cwd_bytes = cwd ? (uint32_t)strlen(cwd) : 0;
     request.path_bytes = (uint32_t)strlen(s->path);
     txm_status status = ask(s, &request, cwd, &reply, &text, err);
-    if (status == TXM_OK) {
-        status = txm_worker_receive(s->worker, info, sizeof *info, s->path, err);
-        if (status == TXM_OK)
-            status = accept_info(s, info, text, reply.text_bytes, err);
-        else
-            memset(info, 0, sizeof *info);
-        s->spent |= status != TXM_OK;
-    }
     free(cwd);
+    if (status != TXM_OK)
+        return status;
+    if ((status = txm_worker_receive(s->worker, info, sizeof *info, s->path, err)) != TXM_OK)
+        memset(info, 0, sizeof *info);
+    info->attributes = NULL;
+    info->attribute_count = 0;
+    info->format[sizeof info->format - 1] = 0;
+    info->reader[sizeof info->reader - 1] = 0;
+    info->colorspace_hint[sizeof info->colorspace_hint - 1] = 0;
+    info->interop_id[sizeof info->interop_id - 1] = 0;
+    info->software[sizeof info->software - 1] = 0;
+    info->density.unit[sizeof info->density.unit - 1] = 0;
+    if (status == TXM_OK &&
+        (info->width < 1 || info->width > TXM_MAX_SIZE_PX || info->height < 1 || info->height > TXM_MAX_SIZE_PX ||
+         info->channels < 1 || info->channels > TXM_MAX_CHANNELS || info->file_channels < info->channels ||
+         (unsigned)info->type > TXM_TYPE_FLOAT || (info->narrowed && info->type != TXM_TYPE_U8)))
+        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the decoder described the image wrongly", s->path);
+    for (size_t at = 0; status == TXM_OK && at < reply.text_bytes;) {
+        const char *name = text + at, *value = name + strlen(name) + 1;
+        if (value > text + reply.text_bytes)
+            break;
+        if (!txm_source_keep(info, name, value))
+            status = txm_no_memory(err, s->path);
+        at = (size_t)(value - text) + strlen(value) + 1;
+    }
+    s->spent |= status != TXM_OK;
     free(text);
     return status;
 }
@@ -185,14 +168,14 @@ static txm_status try_again(oiio_source *s, txm_source_info *info, txm_error *er
 {
     char piece[1 << 16];
     int64_t got = 1;
-    txm_random_file file;
-    txm_status status = txm_random_file_open(&file, s->path, err);
+    txm_source_file file;
+    txm_status status = txm_source_file_open(&file, s->path, false, err);
     if (status != TXM_OK)
         return status;
     for (uint64_t at = 0; got > 0; at += (uint64_t)got)
-        got = txm_random_file_read(&file, piece, sizeof piece, at);
-    status = txm_random_file_status(&file, s->path, err);
-    txm_random_file_close(&file);
+        got = txm_source_file_read(&file, piece, sizeof piece, at);
+    status = txm_source_file_status(&file, s->path, err);
+    txm_source_file_close(&file);
     if (status != TXM_OK)
         return status;
     release_worker(s);

@@ -6,8 +6,6 @@
 #include "mill/source/oiio/oiio_shared.h"
 
 #include <cerrno>
-#include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -17,6 +15,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/os/files.h"
 #include "base/os/pages.h"
 #include "base/os/signals.h"
@@ -25,30 +24,6 @@
 
 namespace oiio_module
 {
-/* Does the same as txm_fail, which is in the program that loads this module: records the first failure. */
-txm_status fail(txm_error *err, txm_status status, const char *format, ...)
-{
-    if (err && err->status == TXM_OK) {
-        va_list args;
-        va_start(args, format);
-        err->status = status;
-        err->sys_errno = 0;
-        vsnprintf(err->message, sizeof err->message, format, args);
-        va_end(args);
-        /* The parts, by the format as in txm_fail: all formats with a subject begin with its path. */
-        const char *advice = std::strstr(format, "; ");
-        va_start(args, format);
-        err->subject_bytes =
-            std::strncmp(format, "%s: ", 4) ? 0 : static_cast<uint16_t>(std::strlen(va_arg(args, const char *)));
-        va_end(args);
-        va_start(args, format);
-        const int at = advice ? std::vsnprintf(nullptr, 0, std::string(format, advice).c_str(), args) : -1;
-        va_end(args);
-        err->advice_at = at < 0 ? 0 : static_cast<uint16_t>(at + 2);
-    }
-    return status;
-}
-
 std::string one_line(std::string message)
 {
     while (!message.empty() && (message.back() == '\n' || message.back() == ' '))
@@ -105,16 +80,16 @@ txm_status caught(const char *subject, const char *doing, txm_status otherwise, 
     try {
         throw;
     } catch (const std::bad_alloc &) {
-        return fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to %s", subject, doing);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to %s", subject, doing);
     } catch (const std::system_error &e) {
-        return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : otherwise, "%s: %s", subject,
-                    one_line(e.what()).c_str());
+        return txm_fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : otherwise, "%s: %s", subject,
+                        one_line(e.what()).c_str());
     } catch (const std::length_error &) {
-        return fail(err, otherwise, "%s: the sizes in its header are larger than its decoder can handle", subject);
+        return txm_fail(err, otherwise, "%s: the sizes in its header are larger than its decoder can handle", subject);
     } catch (const std::exception &e) {
-        return fail(err, otherwise, "%s: %s", subject, one_line(e.what()).c_str());
+        return txm_fail(err, otherwise, "%s: %s", subject, one_line(e.what()).c_str());
     } catch (...) {
-        return fail(err, otherwise, "%s: it failed without a reason", subject);
+        return txm_fail(err, otherwise, "%s: it failed without a reason", subject);
     }
 }
 

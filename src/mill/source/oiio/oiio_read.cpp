@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "mill/source/bound.h"
 #include "mill/source/formats.h"
 #include "mill/source/oiio/luminance_chroma.h"
@@ -206,7 +207,7 @@ txm_status open_input(Source &s, txm_error *err)
     config.attribute("oiio:UnassociatedAlpha", 1);
     const Chroma chroma = chroma_of(s.name);
     if (chroma == Chroma::REFUSED)
-        return fail(
+        return txm_fail(
             err, TXM_STATUS_UNSUPPORTED,
             "%s: its channels are subsampled in a way that is not supported (only Y, with RY and BY of half the "
             "width and height, and A); save it as RGB",
@@ -223,19 +224,20 @@ txm_status open_input(Source &s, txm_error *err)
         std::string message = OIIO::geterror();
         const bool unknown = message.find("could not find a format reader") != std::string::npos;
         if (const char *noun = unknown ? lacked(s.path) : nullptr)
-            return fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: %s, if its name is right, and OpenImageIO " OIIO_VERSION_STRING
-                        " is built without that format; save it as PNG, TIFF or OpenEXR",
-                        s.path.c_str(), noun);
+            return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                            "%s: %s, if its name is right, and OpenImageIO " OIIO_VERSION_STRING
+                            " is built without that format; save it as PNG, TIFF or OpenEXR",
+                            s.path.c_str(), noun);
         if (unknown)
-            return fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image in a format that can be read", s.path.c_str());
+            return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image in a format that can be read",
+                            s.path.c_str());
         /* OpenImageIO has messages but no error codes: these texts distinguish what it cannot read from damage. */
         txm_status status = TXM_STATUS_CORRUPT;
         for (const char *sign :
              {"could not find a format reader", "not able to open", "not supported", "unsupported", "Unsupported"})
             if (message.find(sign) != std::string::npos)
                 status = TXM_STATUS_UNSUPPORTED;
-        return fail(err, status, "%s: %s", s.path.c_str(), one_line(message).c_str());
+        return txm_fail(err, status, "%s: %s", s.path.c_str(), one_line(message).c_str());
     }
     s.spec = s.input->spec();
     return TXM_OK;
@@ -271,11 +273,11 @@ txm_status check_unbounded(const char *path, double need, double pixels, unsigne
     const double free = options && options->free_memory_bytes ? double(options->free_memory_bytes) : HUGE_VAL;
     const double mebibytes = std::ceil(all / 1048576 * 1.25);
     if (all > most)
-        return fail(err, TXM_STATUS_TOO_LARGE, TXM_BOUND_FILE_TEXT, path, all / 1048576,
-                    static_cast<unsigned long long>(bytes), most / 1048576, mebibytes, mebibytes);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, TXM_BOUND_FILE_TEXT, path, all / 1048576,
+                        static_cast<unsigned long long>(bytes), most / 1048576, mebibytes, mebibytes);
     if (need > free)
-        return fail(err, TXM_STATUS_NO_MEMORY, TXM_BOUND_MEMORY_TEXT, path, need / 1048576, free / 1048576, mebibytes,
-                    mebibytes);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, TXM_BOUND_MEMORY_TEXT, path, need / 1048576, free / 1048576,
+                        mebibytes, mebibytes);
     return TXM_OK;
 }
 
@@ -286,20 +288,20 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     const char *path = s.path.c_str();
     const std::string format = s.input->format_name();
     if (format == "null" || format == "term")
-        return fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image", path);
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image", path);
     if (spec.depth > 1)
-        return fail(err, TXM_STATUS_UNSUPPORTED,
-                    "%s: a volume of %d layers (depth > 1); only 2D images can be textures", path, spec.depth);
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: a volume of %d layers (depth > 1); only 2D images can be textures", path, spec.depth);
     if (spec.deep)
-        return fail(err, TXM_STATUS_UNSUPPORTED, "%s: a deep image; flatten it first", path);
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: a deep image; flatten it first", path);
     if (spec.width < 1 || spec.height < 1 || spec.nchannels < 1)
-        return fail(err, TXM_STATUS_CORRUPT, "%s: the header says %d x %d px with %d channels", path, spec.width,
-                    spec.height, spec.nchannels);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the header says %d x %d px with %d channels", path, spec.width,
+                        spec.height, spec.nchannels);
     if (spec.width > TXM_MAX_SIZE_PX || spec.height > TXM_MAX_SIZE_PX)
-        return fail(err, TXM_STATUS_TOO_LARGE, "%s: %d x %d px; the limit is %d px per side", path, spec.width,
-                    spec.height, TXM_MAX_SIZE_PX);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %d x %d px; the limit is %d px per side", path, spec.width,
+                        spec.height, TXM_MAX_SIZE_PX);
     if (format == "tiff" && spec.tile_width && spec.get_string_attribute("tiff:ColorSpace") == "CMYK")
-        return fail(
+        return txm_fail(
             err, TXM_STATUS_UNSUPPORTED,
             "%s: CMYK in tiles that have JPEG compression or neither 8 nor 16 bits, which makes OpenImageIO write "
             "beyond its memory; save it as RGB, or in strips",
@@ -321,8 +323,9 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
         return check_unbounded(path, need, traits_of(format).ratio ? double(spec.image_bytes(true)) : 0.0,
                                traits_of(format).ratio, options, err);
     if (need > limit)
-        return fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB",
-                    path, format.c_str(), spec.width, spec.height, need / 1048576, limit / 1048576);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                        "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB", path, format.c_str(),
+                        spec.width, spec.height, need / 1048576, limit / 1048576);
     return TXM_OK;
 }
 
@@ -354,7 +357,8 @@ txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
 {
     if (delivered && !s.input->has_error())
         return TXM_OK;
-    return fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s.path.c_str(), y, one_line(s.input->geterror()).c_str());
+    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s.path.c_str(), y,
+                    one_line(s.input->geterror()).c_str());
 }
 
 txm_status load_band(Source &s, uint32_t y, txm_error *err)
@@ -394,7 +398,7 @@ txm_status oiio_read(void *self, uint32_t y, uint32_t rows, void *dst, size_t st
 {
     Source &s = *static_cast<Source *>(self);
     if (!s.input)
-        return fail(err, TXM_STATUS_IO, "%s: could not be opened again", s.path.c_str());
+        return txm_fail(err, TXM_STATUS_IO, "%s: could not be opened again", s.path.c_str());
     return reading(s.path.c_str(), err, [&]() -> txm_status {
         if (s.band_rows)
             return read_banded(s, y, rows, static_cast<char *>(dst), stride_bytes, err);
@@ -418,7 +422,7 @@ txm_status oiio_rewind(void *self, txm_error *err)
         const ImageSpec &now = s.spec;
         if (now.width != before.width || now.height != before.height || now.nchannels != before.nchannels ||
             now.format != before.format || now.tile_height != before.tile_height)
-            return fail(err, TXM_STATUS_CHANGED, "%s: the file changed while it was read", s.path.c_str());
+            return txm_fail(err, TXM_STATUS_CHANGED, "%s: the file changed while it was read", s.path.c_str());
         return TXM_OK;
     });
 }

@@ -15,8 +15,6 @@ namespace oiio_module
 extern const txm_reader_ops reader;   /* oiio_read.cpp */
 extern const txm_encoder_ops encoder; /* oiio_write.cpp */
 
-/* Records the first failure, as txm_fail does. */
-__attribute__((format(printf, 3, 4))) txm_status fail(txm_error *err, txm_status status, const char *format, ...);
 std::string one_line(std::string message);
 /* Turns the exception that was thrown into a failure: of memory, or `otherwise`. Only to be called in a catch block. */
 txm_status caught(const char *subject, const char *doing, txm_status otherwise, txm_error *err);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/fail.h"
 #include "base/os/pages.h"
 #include "mill/source/formats.h"
 #include "mill/source/oiio/oiio_shared.h"
@@ -80,9 +81,9 @@ txm_status fail_encoding(const Encoder &e, txm_status otherwise, txm_error *err)
 {
     const std::string words = e.out->geterror();
     if (words.empty())
-        return fail(err, TXM_STATUS_NO_MEMORY, "OpenImageIO gives no reason, most likely for lack of memory");
-    return fail(err, e.memory.failed || lacks_memory(words) ? TXM_STATUS_NO_MEMORY : otherwise, "%s",
-                one_line(words).c_str());
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "OpenImageIO gives no reason, most likely for lack of memory");
+    return txm_fail(err, e.memory.failed || lacks_memory(words) ? TXM_STATUS_NO_MEMORY : otherwise, "%s",
+                    one_line(words).c_str());
 }
 
 /* Which formats can store alpha with grey; OpenImageIO reports it for colours only. Trying it could not distinguish
@@ -101,7 +102,7 @@ txm_status open_output(Encoder &e, const char *name, txm_error *err)
     } else {
         e.fd = e.fd_name.open(nullptr);
         if (e.fd < 0)
-            return fail(err, TXM_STATUS_NO_MEMORY, "no memory for a file: %s", std::strerror(errno));
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a file: %s", std::strerror(errno));
     }
     if (e.out->open(e.fd < 0 ? std::string(name) : e.fd_name.name, e.spec))
         return TXM_OK;
@@ -122,17 +123,17 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         std::unique_ptr<Encoder> e(new Encoder);
         /* OpenImageIO would write a plain TIFF under the name of a tx file. */
         if (ends_in_tx(name))
-            return fail(
+            return txm_fail(
                 err, TXM_STATUS_UNSUPPORTED,
                 "is the name of a tx file, but this writes a picture; use an extension such as .png, .tif or .exr");
         e->out = OIIO::ImageOutput::create(name);
         if (!e->out) {
             const std::string words = OIIO::geterror();
-            return words.empty() ? fail(err, TXM_STATUS_NO_MEMORY, "no memory for an encoder")
+            return words.empty() ? txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for an encoder")
                    : words.find("could not find a format writer") != std::string::npos
-                       ? fail(err, TXM_STATUS_UNSUPPORTED,
-                              "no picture format has this extension; use one such as .png, .tif or .exr")
-                       : fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(words).c_str());
+                       ? txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                                  "no picture format has this extension; use one such as .png, .tif or .exr")
+                       : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(words).c_str());
         }
         const int channels = static_cast<int>(picture->channels);
         const bool drop = channels % 2 == 0 && !holds_alpha(*e->out, channels);
@@ -191,8 +192,8 @@ txm_status read_back(const Encoder &e, txm_error *err)
     for (int y = 0; good && y < spec.height; y++)
         good = in->read_scanline(y + spec.y, 0, TypeDesc::FLOAT, row.data());
     return good ? TXM_OK
-                : fail(err, TXM_STATUS_IO, "the encoded picture cannot be read back: %s",
-                       one_line(in->geterror()).c_str());
+                : txm_fail(err, TXM_STATUS_IO, "the encoded picture cannot be read back: %s",
+                           one_line(in->geterror()).c_str());
 }
 
 /* Some formats write everything when they close. */
@@ -202,7 +203,7 @@ txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_erro
     return encoding(err, [&]() -> txm_status {
         const bool closed = e.out->close();
         if (e.memory.failed)
-            return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
         if (!closed)
             return fail_encoding(e, TXM_STATUS_INTERNAL, err);
         e.out.reset(); /* some formats write their last bytes here */
@@ -217,11 +218,11 @@ txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_erro
             if (e.map_bytes)
                 e.map = txm_pages_of_file(e.fd, e.map_bytes);
             if (e.map_bytes && !e.map)
-                return fail(err, TXM_STATUS_NO_MEMORY, "no memory for the encoded picture");
+                return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the encoded picture");
             *data = e.map;
             *bytes = e.map_bytes;
         }
-        return *bytes ? TXM_OK : fail(err, TXM_STATUS_UNSUPPORTED, "%s is not a file format", e.format.c_str());
+        return *bytes ? TXM_OK : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is not a file format", e.format.c_str());
     });
 }
 

@@ -322,3 +322,21 @@ txm_status txm_worker_receive(txm_worker *w, void *dst, size_t bytes, const char
     }
     return TXM_OK;
 }
+
+txm_status txm_worker_answer(txm_worker *w, txm_worker_reply *reply, char **text, const char *name, txm_error *err)
+{
+    txm_status status = txm_worker_receive(w, reply, sizeof *reply, name, err);
+    *text = NULL;
+    if (status == TXM_OK && (reply->text_bytes > TXM_WORKER_MAX_TEXT_BYTES || reply->status >= TXM_STATUSES))
+        status = txm_fail(err, TXM_STATUS_INTERNAL, "%s: the %s gave an invalid answer", name,
+                          w->encodes ? "encoder" : "decoder");
+    if (status == TXM_OK && !(*text = txm_calloc(reply->text_bytes + 1, 1)))
+        status = txm_no_memory(err, name);
+    if (status == TXM_OK)
+        status = txm_worker_receive(w, *text, reply->text_bytes, name, err);
+    if (status != TXM_OK) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
+}

@@ -77,6 +77,9 @@ txm_status txm_worker_send_bytes(txm_worker *worker, const void *data, size_t by
 /* Receives exactly `bytes` bytes. Fails with the reason if the worker crashed, exceeded its CPU time, or does not
  * answer within a time derived from its last request's limit. `name` is the file for messages. */
 txm_status txm_worker_receive(txm_worker *worker, void *dst, size_t bytes, const char *name, txm_error *err);
+/* Receives a reply and its text, a new string. What follows the text is left to the caller. */
+txm_status txm_worker_answer(txm_worker *worker, txm_worker_reply *reply, char **text, const char *name,
+                             txm_error *err);
 
 /* Returns the errno of the first read or seek of this process that failed since the last call; 0 if none did. */
 int txm_reads_failed(void);

@@ -17,8 +17,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "mill/source/meta/raster_meta.h"
-#include "mill/source/random_file.h"
 #include "mill/source/readers.h"
+#include "mill/source/source_file.h"
 
 /* Blender's loader takes images as display-referred; Cycles takes them as scene-referred if an id for that exists.
  * NULL: no id. */
@@ -88,12 +88,12 @@ static void take_color_chunk(png_color *color, const uint8_t *b, size_t size)
     }
 }
 
-static bool take_exif(png_color *color, txm_random_file *file, uint64_t at, size_t size)
+static bool take_exif(png_color *color, txm_source_file *file, uint64_t at, size_t size)
 {
     txm_raster_meta meta = {0};
     uint8_t *b = size <= LONGEST_EXIF ? malloc(4 + size + 4) : NULL;
     bool ok = b || size > LONGEST_EXIF;
-    if (b && txm_random_file_read(file, b, 4 + size + 4, at) == (int64_t)(4 + size + 4) &&
+    if (b && txm_source_file_read(file, b, 4 + size + 4, at) == (int64_t)(4 + size + 4) &&
         crc32_gzip_refl(0, b, 4 + size) == txm_load_be32(b + 4 + size))
         ok = txm_raster_meta_add_exif(&meta, b + 4, size);
     color->exif_says_srgb |= meta.says_srgb;
@@ -107,11 +107,11 @@ static txm_status walk(const char *path, bool look_for_exif, png_color *color, t
 {
     uint8_t b[8 + LONGEST + 4];
     bool colors = true, ok = true;
-    txm_random_file file;
-    txm_status status = txm_random_file_open(&file, path, err);
+    txm_source_file file;
+    txm_status status = txm_source_file_open(&file, path, false, err);
     if (status != TXM_OK)
         return status;
-    for (uint64_t at = 8; ok && txm_random_file_read(&file, b, sizeof b, at) >= CHUNK_ENDS;) {
+    for (uint64_t at = 8; ok && txm_source_file_read(&file, b, sizeof b, at) >= CHUNK_ENDS;) {
         uint32_t size = txm_load_be32(b);
         colors = colors && memcmp(b + 4, "PLTE", 4) != 0;
         if (memcmp(b + 4, "IDAT", 4) == 0 || memcmp(b + 4, "IEND", 4) == 0)
@@ -122,8 +122,8 @@ static txm_status walk(const char *path, bool look_for_exif, png_color *color, t
             ok = take_exif(color, &file, at + 4, size);
         at += (uint64_t)size + CHUNK_ENDS;
     }
-    status = ok ? txm_random_file_status(&file, path, err) : txm_no_memory(err, path);
-    txm_random_file_close(&file);
+    status = ok ? txm_source_file_status(&file, path, err) : txm_no_memory(err, path);
+    txm_source_file_close(&file);
     return status;
 }
 

@@ -26,7 +26,7 @@ enum { ROWS_AT_ONCE = 4, LINES = ROWS_AT_ONCE + 1 };
 
 typedef struct png_source {
     const char *path;
-    txm_raster_file file;
+    txm_source_file file;
     txm_png_header header;
     const txm_unfilter_ops *ops;
     txm_png_convert_fn convert; /* NULL: rows are unfiltered directly into the caller's memory */
@@ -64,7 +64,7 @@ static txm_status allocate_png(png_source *s, const txm_source_options *options,
     if (status)
         return status;
     /* A row has at most 2^20 * 8 bytes, so nothing overflows here. */
-    const uint64_t need = sizeof *s + TXM_RASTER_PIECE_BYTES + BATCH_BYTES + (LINES + 1) * (uint64_t)h->width * 8;
+    const uint64_t need = sizeof *s + TXM_SOURCE_PIECE_BYTES + BATCH_BYTES + (LINES + 1) * (uint64_t)h->width * 8;
     if (options && options->max_memory_bytes)
         status = txm_source_afford(s->path, "a few rows of it", (double)need, 0, options, err);
     if (status)
@@ -91,7 +91,7 @@ static void close_png(void *self)
 
     if (!s)
         return;
-    txm_raster_file_close(&s->file);
+    txm_source_file_close(&s->file);
     for (int i = 0; i < LINES; i++)
         free(s->lines[i]);
     free(s->batch);
@@ -108,7 +108,7 @@ static txm_status open_png(const char *path, const txm_source_options *options, 
     if (!s)
         return txm_no_memory(err, path);
     s->path = path;
-    txm_status status = txm_raster_file_open(&s->file, path, err);
+    txm_status status = txm_source_file_open(&s->file, path, true, err);
     if (!status)
         status = txm_png_read_header(&s->file, path, &s->header, info, err);
     if (!status)

@@ -7,7 +7,7 @@
  */
 #ifndef TXM_SOURCE_PNG_H
 #define TXM_SOURCE_PNG_H
-#include "mill/source/raster_file.h"
+#include "mill/source/source_file.h"
 #include "mill/source/source.h"
 #include <isa-l/igzip_lib.h>
 
@@ -25,11 +25,11 @@ typedef struct txm_png_header {
 } txm_png_header;
 
 /* Reads up to the first IDAT chunk and fills in `header` and `info`. */
-txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_header *header, txm_source_info *info,
+txm_status txm_png_read_header(txm_source_file *file, const char *path, txm_png_header *header, txm_source_info *info,
                                txm_error *err);
 
 typedef struct txm_png_idat {
-    txm_raster_file *file;
+    txm_source_file *file;
     uint64_t start;       /* file offset of the first IDAT chunk's data */
     uint32_t start_bytes; /* length of that chunk */
     uint32_t left;        /* bytes of the current chunk that the CRC does not include yet */

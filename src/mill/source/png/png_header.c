@@ -26,7 +26,7 @@
 enum { MAX_MEMORY_BYTES = 64 << 20 };
 
 typedef struct parser {
-    txm_raster_file *file;
+    txm_source_file *file;
     size_t memory; /* allocated by libpng */
     txm_status status;
     char message[200]; /* libpng's reason for giving up */
@@ -37,7 +37,7 @@ static void on_read(png_structp png, png_bytep data, size_t bytes)
 {
     parser *p = png_get_io_ptr(png);
 
-    if (!txm_raster_file_get(p->file, data, bytes)) {
+    if (!txm_source_file_get(p->file, data, bytes)) {
         if (p->file->sys_errno)
             p->status = TXM_STATUS_IO;
         png_error(png, p->file->sys_errno ? strerror(p->file->sys_errno) : "the file ends before the pixel data");
@@ -200,7 +200,7 @@ static bool parse_chunks(png_structp png, png_infop tags)
     return true;
 }
 
-txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_header *header, txm_source_info *info,
+txm_status txm_png_read_header(txm_source_file *file, const char *path, txm_png_header *header, txm_source_info *info,
                                txm_error *err)
 {
     parser p = {.file = file, .status = TXM_STATUS_CORRUPT};
@@ -226,7 +226,7 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
     }
     read_layout(png, tags, header);
     read_density(png, tags, &info->density);
-    header->data_offset = txm_raster_file_tell(file);
+    header->data_offset = txm_source_file_tell(file);
     header->data_bytes = txm_load_be32(p.chunk);
     /* Texts come first, then Exif; which of two values counts is decided as in OpenImageIO. */
     txm_raster_meta meta = {0};

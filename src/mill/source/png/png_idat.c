@@ -39,7 +39,7 @@ static void begin_chunk(txm_png_idat *idat, uint32_t bytes)
 
 void txm_png_idat_begin(txm_png_idat *idat)
 {
-    txm_raster_file_seek(idat->file, idat->start);
+    txm_source_file_seek(idat->file, idat->start);
     begin_chunk(idat, idat->start_bytes);
     idat->starved = true;
     idat->ended = false;
@@ -55,7 +55,7 @@ static bool check_crc(txm_png_idat *idat)
 {
     uint8_t stored[4];
 
-    if (!txm_raster_file_get(idat->file, stored, sizeof stored))
+    if (!txm_source_file_get(idat->file, stored, sizeof stored))
         return fail_read(idat);
     return txm_load_be32(stored) == idat->crc || fail_idat(idat, TXM_STATUS_CORRUPT, "CRC error in an IDAT chunk");
 }
@@ -64,13 +64,13 @@ static bool check_crc(txm_png_idat *idat)
  * and opens the next one, which must be IDAT too. */
 static size_t next_piece(txm_png_idat *idat, uint8_t **piece)
 {
-    txm_raster_file *file = idat->file;
+    txm_source_file *file = idat->file;
 
     while (!idat->left) {
         uint8_t head[8];
         if (!check_crc(idat))
             return 0;
-        if (!txm_raster_file_get(file, head, sizeof head))
+        if (!txm_source_file_get(file, head, sizeof head))
             return fail_read(idat);
         if (memcmp(head + 4, idat_type, sizeof idat_type) != 0)
             return fail_idat(idat, TXM_STATUS_CORRUPT, "not enough image data");
@@ -78,7 +78,7 @@ static size_t next_piece(txm_png_idat *idat, uint8_t **piece)
             return fail_idat(idat, TXM_STATUS_CORRUPT, "an IDAT chunk of more than 2^31 - 1 bytes");
         begin_chunk(idat, txm_load_be32(head));
     }
-    if (!txm_raster_file_fill(file))
+    if (!txm_source_file_fill(file))
         return fail_read(idat);
     size_t n = file->end - file->pos < idat->left ? file->end - file->pos : idat->left;
     *piece = file->buffer + file->pos;

@@ -13,12 +13,12 @@
 #include "base/endian.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/source/raster_file.h"
+#include "mill/source/source_file.h"
 #include "mill/source/readers.h"
 
 typedef struct pnm_source {
     const char *path;
-    txm_raster_file file;
+    txm_source_file file;
     bool plain; /* samples are decimal numbers */
     uint32_t width, height, channels, peak;
     uint64_t pixels_at; /* offset in the file */
@@ -29,14 +29,14 @@ static void close_pnm(void *self)
     pnm_source *s = self;
     if (!s)
         return;
-    txm_raster_file_close(&s->file);
+    txm_source_file_close(&s->file);
     free(s);
 }
 
 /* The next byte, or -1 at the end or if reading failed, which file.sys_errno distinguishes. */
 static int peek(pnm_source *s)
 {
-    return txm_raster_file_fill(&s->file) ? s->file.buffer[s->file.pos] : -1;
+    return txm_source_file_fill(&s->file) ? s->file.buffer[s->file.pos] : -1;
 }
 
 /* The next decimal number, after white space and comments, limited to a value far above any that is valid. A comment
@@ -71,10 +71,10 @@ static txm_status open_pnm(const char *path, const txm_source_options *options, 
     if (!s)
         return txm_no_memory(err, path);
     s->path = path;
-    txm_status status = txm_raster_file_open(&s->file, path, err);
+    txm_status status = txm_source_file_open(&s->file, path, true, err);
     if (status == TXM_OK) {
         /* One white space follows the header, then the pixels, which may look like a comment. */
-        const bool whole = txm_raster_file_get(&s->file, kind, 2) && next_number(s, &s->width) &&
+        const bool whole = txm_source_file_get(&s->file, kind, 2) && next_number(s, &s->width) &&
                            next_number(s, &s->height) && next_number(s, &s->peak) && isspace(peek(s));
         if (!whole && s->file.sys_errno)
             status = txm_fail_errno(err, s->file.sys_errno, "%s: cannot be read", path);
@@ -93,7 +93,7 @@ static txm_status open_pnm(const char *path, const txm_source_options *options, 
     s->file.pos++;
     s->plain = kind[1] < '4';
     s->channels = kind[1] == '3' || kind[1] == '6' ? 3 : 1;
-    s->pixels_at = txm_raster_file_tell(&s->file);
+    s->pixels_at = txm_source_file_tell(&s->file);
     info->width = s->width;
     info->height = s->height;
     info->channels = info->file_channels = s->channels;
@@ -109,7 +109,7 @@ static txm_status open_pnm(const char *path, const txm_source_options *options, 
 static bool read_samples(pnm_source *s, uint8_t *row, size_t samples, size_t bytes)
 {
     if (!s->plain)
-        return txm_raster_file_get(&s->file, row, samples * bytes);
+        return txm_source_file_get(&s->file, row, samples * bytes);
     for (size_t i = 0; i < samples; i++, row += bytes) {
         uint32_t v;
         if (!next_number(s, &v))
@@ -162,7 +162,7 @@ static txm_status rewind_pnm(void *self, txm_error *err)
 {
     pnm_source *s = self;
     (void)err;
-    txm_raster_file_seek(&s->file, s->pixels_at);
+    txm_source_file_seek(&s->file, s->pixels_at);
     return TXM_OK;
 }
 

@@ -39,7 +39,7 @@ static void close_tiff(void *self)
         return;
     if (t->tif)
         TIFFClose(t->tif);
-    txm_random_file_close(&t->file);
+    txm_source_file_close(&t->file);
     free_streams(t);
     free(t->block);
     free(t->line);
@@ -101,7 +101,7 @@ __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *
 static tmsize_t read_tiff_bytes(thandle_t user, void *dst, tmsize_t bytes)
 {
     txm_tiff *t = user;
-    int64_t got = bytes < 0 ? 0 : txm_random_file_read(&t->file, dst, (size_t)bytes, t->position);
+    int64_t got = bytes < 0 ? 0 : txm_source_file_read(&t->file, dst, (size_t)bytes, t->position);
     got = got > 0 ? got : 0;
     t->position += (uint64_t)got;
     return (tmsize_t)got;
@@ -134,7 +134,7 @@ static int close_file(thandle_t user)
 /* Failed reads and lack of memory take precedence over libtiff's message, as in txm_exr_cause. */
 txm_status txm_tiff_cause(const txm_tiff *t, txm_error *err)
 {
-    return t->no_memory ? txm_no_memory(err, t->path) : txm_random_file_status(&t->file, t->path, err);
+    return t->no_memory ? txm_no_memory(err, t->path) : txm_source_file_status(&t->file, t->path, err);
 }
 
 /* The file is not mapped ('m'), because mapped pages count as memory of this process. */
@@ -243,7 +243,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
         return txm_no_memory(err, path);
     t->file.fd = -1;
     t->path = path;
-    txm_status status = txm_random_file_open(&t->file, path, err);
+    txm_status status = txm_source_file_open(&t->file, path, false, err);
     bool cramped = false;
     TIFFOpenOptions *settings = TIFFOpenOptionsAlloc();
     t->no_memory = !settings;

@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <tiffio.h>
 
-#include "mill/source/random_file.h"
+#include "mill/source/source_file.h"
 #include "mill/source/readers.h"
 #include "mill/source/tiff/tiff_strip.h"
 
@@ -17,7 +17,7 @@ enum { TXM_INKS = 4 }; /* cyan, magenta, yellow, black */
 typedef struct txm_tiff {
     const char *path;
     TIFF *tif;
-    txm_random_file file;
+    txm_source_file file;
     uint64_t position; /* libtiff's position in the file */
     char message[256]; /* libtiff's last message */
     bool doubtful;     /* it was about a tag that says how pixels are stored */

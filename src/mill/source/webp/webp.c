@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <webp/decode.h>
 #include <webp/demux.h>
@@ -18,8 +17,8 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "mill/source/meta/raster_meta.h"
-#include "mill/source/raster_file.h"
 #include "mill/source/readers.h"
+#include "mill/source/source_file.h"
 
 typedef struct webp_source {
     const char *path;
@@ -46,32 +45,6 @@ static void close_webp(void *self)
     forget_file(s);
     free(s->pixels);
     free(s);
-}
-
-/* Reads the whole file, since the demuxer needs it. Its size is checked first, and a file that shrinks meanwhile is
- * reported as changed, not as damaged. */
-static txm_status load_webp(webp_source *s, const txm_source_options *options, txm_error *err)
-{
-    struct stat st;
-    txm_raster_file f;
-    if (stat(s->path, &st) != 0)
-        return txm_fail_errno(err, errno, "%s: cannot be examined", s->path);
-    txm_status status = TXM_OK;
-    if (options->max_memory_bytes)
-        status = txm_source_afford(s->path, "the file itself", (double)st.st_size, 0, options, err);
-    if (status == TXM_OK)
-        status = txm_raster_file_open(&f, s->path, err);
-    if (status != TXM_OK)
-        return status;
-    s->file_bytes = (size_t)st.st_size;
-    if (!(s->file = txm_alloc_pixels(s->file_bytes, 1)))
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a file of %zu bytes", s->path, s->file_bytes);
-    else if (!txm_raster_file_get(&f, s->file, s->file_bytes))
-        status = f.sys_errno
-                     ? txm_fail_errno(err, f.sys_errno, "%s: cannot be read", s->path)
-                     : txm_fail(err, TXM_STATUS_CHANGED, "%s: the file became shorter while it was read", s->path);
-    txm_raster_file_close(&f);
-    return status;
 }
 
 /* The size of the image is that of the canvas, not of the first frame. A flag of the file says whether there is alpha,
@@ -123,14 +96,30 @@ static txm_status describe_webp(webp_source *s, const txm_source_options *option
     return ok ? TXM_OK : txm_no_memory(err, s->path);
 }
 
+/* Reads the whole file, since the demuxer needs it. Its size is checked first, and a file that shrinks meanwhile is
+ * reported as changed, not as damaged. */
 static txm_status open_webp(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                             txm_error *err)
 {
     webp_source *s = txm_calloc(1, sizeof *s);
+    txm_source_file f;
     if (!s)
         return txm_no_memory(err, path);
     s->path = path;
-    txm_status status = load_webp(s, options, err);
+    txm_status status = txm_source_file_open(&f, path, false, err);
+    if (status == TXM_OK) {
+        s->file_bytes = (size_t)f.bytes;
+        if (options->max_memory_bytes)
+            status = txm_source_afford(path, "the file itself", (double)f.bytes, 0, options, err);
+        if (status == TXM_OK && !(s->file = txm_alloc_pixels(s->file_bytes, 1)))
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a file of %zu bytes", path, s->file_bytes);
+        const int64_t got = status == TXM_OK ? txm_source_file_read(&f, s->file, s->file_bytes, 0) : 0;
+        if (got < 0)
+            status = txm_source_file_status(&f, path, err);
+        else if (status == TXM_OK && (size_t)got < s->file_bytes)
+            status = txm_fail(err, TXM_STATUS_CHANGED, "%s: the file became shorter while it was read", path);
+        txm_source_file_close(&f);
+    }
     if (status == TXM_OK)
         status = describe_webp(s, options, info, err);
     if (status == TXM_OK)
@@ -141,38 +130,31 @@ static txm_status open_webp(const char *path, const txm_source_options *options,
 }
 
 /* An animation's first picture may be smaller than the canvas, which is transparent or black around it. It is decoded
- * directly to its place on the canvas, which is checked first, because the file states it. */
-static VP8StatusCode decode_frame(webp_source *s, const WebPIterator *frame)
-{
-    size_t stride = (size_t)s->width * s->channels;
-    int64_t right = (int64_t)frame->x_offset + frame->width, bottom = (int64_t)frame->y_offset + frame->height;
-    if (frame->x_offset < 0 || frame->y_offset < 0 || right > s->width || bottom > s->height)
-        return VP8_STATUS_BITSTREAM_ERROR;
-    size_t offset = (size_t)frame->y_offset * stride + (size_t)frame->x_offset * s->channels;
-    WebPDecoderConfig config;
-    if (!WebPInitDecoderConfig(&config))
-        return VP8_STATUS_INVALID_PARAM;
-    config.output.colorspace = s->channels == 4 ? MODE_RGBA : MODE_RGB;
-    config.output.is_external_memory = 1;
-    config.output.u.RGBA =
-        (WebPRGBABuffer){.rgba = s->pixels + offset, .stride = (int)stride, .size = stride * s->height - offset};
-    VP8StatusCode code = WebPDecode(frame->fragment.bytes, frame->fragment.size, &config);
-    WebPFreeDecBuffer(&config.output);
-    return code;
-}
-
-/* Pixels that the first frame does not cover are transparent. After a failure it may be called again, since the file is
- * still in memory. libwebp reports a lack of memory in some places as damage, so errno is checked too. */
+ * directly to its place on the canvas, which is checked first, because the file states it. After a failure this may be
+ * called again, since the file is still in memory. libwebp reports a lack of memory in some places as damage, so errno
+ * is checked too. */
 static txm_status decode_webp(webp_source *s, txm_error *err)
 {
+    const size_t stride = (size_t)s->width * s->channels;
     WebPIterator frame;
+    WebPDecoderConfig config;
     VP8StatusCode code = VP8_STATUS_BITSTREAM_ERROR;
     s->pixels = txm_calloc((size_t)s->width * s->height, s->channels);
     if (!s->pixels)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode %u x %u px", s->path, s->width, s->height);
     errno = 0;
     if (WebPDemuxGetFrame(s->demuxer, 1, &frame)) {
-        code = decode_frame(s, &frame);
+        const int64_t right = (int64_t)frame.x_offset + frame.width, bottom = (int64_t)frame.y_offset + frame.height;
+        if (frame.x_offset >= 0 && frame.y_offset >= 0 && right <= s->width && bottom <= s->height &&
+            WebPInitDecoderConfig(&config)) {
+            const size_t offset = (size_t)frame.y_offset * stride + (size_t)frame.x_offset * s->channels;
+            config.output.colorspace = s->channels == 4 ? MODE_RGBA : MODE_RGB;
+            config.output.is_external_memory = 1;
+            config.output.u.RGBA = (WebPRGBABuffer){
+                .rgba = s->pixels + offset, .stride = (int)stride, .size = stride * s->height - offset};
+            code = WebPDecode(frame.fragment.bytes, frame.fragment.size, &config);
+            WebPFreeDecBuffer(&config.output);
+        }
         WebPDemuxReleaseIterator(&frame);
     }
     if (code == VP8_STATUS_OK) {

@@ -300,24 +300,17 @@ static void read_rows(const txm_worker_request *request)
     send_bytes(image.rows, bytes);
 }
 
-/* The info stays the same as when the image was opened. */
-static void rewind_image(void)
+/* Goes back to the first row, for which the info stays the same as when the image was opened, or reads an image that
+ * was narrowed as half; then the info says half, for read_rows. */
+static void change_reading(txm_worker_op op)
 {
     txm_error err = {0};
-    if (!image.self)
+    if (!image.self || (op == TXM_WORKER_AS_HALF && !image.info.narrowed))
         leave(0);
-    decoder->rewind(image.self, &err);
-    blame_reads(image.path, &err);
-    reply_done(&err);
-}
-
-/* Only an image that was narrowed may be read as half; the info then says half, for read_rows. */
-static void read_as_half(void)
-{
-    txm_error err = {0};
-    if (!image.self || !image.info.narrowed)
-        leave(0);
-    if (decoder->as_half(image.self, &err) == TXM_OK) {
+    if (op == TXM_WORKER_REWIND) {
+        decoder->rewind(image.self, &err);
+        blame_reads(image.path, &err);
+    } else if (decoder->as_half(image.self, &err) == TXM_OK) {
         image.info.type = TXM_TYPE_HALF;
         image.info.narrowed = false;
     }
@@ -396,16 +389,14 @@ static _Noreturn void serve(void)
             read_rows(&request);
             break;
         case TXM_WORKER_REWIND:
-            rewind_image();
+        case TXM_WORKER_AS_HALF:
+            change_reading((txm_worker_op)request.op);
             break;
         case TXM_WORKER_CLOSE:
             forget_image();
             reply_done(&(txm_error){0});
             if (spoiled)
                 txm_exit_at_once(WORKER_RENEW);
-            break;
-        case TXM_WORKER_AS_HALF:
-            read_as_half();
             break;
         case TXM_WORKER_ENCODE:
             write_picture(&request);
