@@ -62,28 +62,8 @@ txm_status txm_exr_cause(const txm_exr *x, txm_error *err)
     return x->no_memory ? txm_no_memory(err, x->path) : txm_source_file_status(&x->file, x->path, err);
 }
 
-/* Allocates memory for one chunk, within the maximum that a file of this size can hold: deflate shrinks data by at most
- * a factor of 1032. */
-static txm_status allocate_chunks(txm_exr *x, const txm_source_options *options, txm_source_info *info, txm_error *err)
-{
-    uint32_t w = x->chunk_w < x->width ? x->chunk_w : x->width, h = x->chunk_h < x->height ? x->chunk_h : x->height;
-    size_t band = txm_mul(txm_mul(x->width, h), (size_t)x->channels * x->sample_bytes);
-    x->chunk_bytes = txm_mul(txm_mul(w, h), (size_t)x->file_channels * x->sample_bytes);
-    if (x->compression != EXR_COMPRESSION_PIZ && x->chunk_bytes / 1032 > x->file.bytes)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %llu bytes cannot hold blocks of %zu", x->path,
-                        (unsigned long long)x->file.bytes, x->chunk_bytes);
-    double need = 3.0 * (double)x->chunk_bytes + (double)band;
-    info->memory_bytes = (uint64_t)need;
-    const txm_status afforded = txm_source_afford(x->path, "a row of its blocks", need, x->file.bytes, options, err);
-    if (afforded != TXM_OK)
-        return afforded;
-    x->packed = txm_alloc_pixels(x->chunk_bytes, 1);
-    x->scratch = txm_alloc_pixels(x->chunk_bytes, 1);
-    x->planes = txm_alloc_pixels(x->chunk_bytes, 1);
-    x->inflater = libdeflate_alloc_decompressor();
-    return x->packed && x->scratch && x->planes && x->inflater ? TXM_OK : txm_no_memory(err, x->path);
-}
-
+/* Memory for one chunk is allocated within the maximum that a file of this size can hold: deflate shrinks data by at
+ * most a factor of 1032. */
 static txm_status open_exr_image(const char *path, const txm_source_options *options, txm_source_info *info,
                                  void **self, txm_error *err)
 {
@@ -110,8 +90,26 @@ static txm_status open_exr_image(const char *path, const txm_source_options *opt
             txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, *x->message ? x->message : "the header is damaged");
     if (status == TXM_OK)
         status = txm_exr_describe(x, info, err);
-    if (status == TXM_OK)
-        status = allocate_chunks(x, options, info, err);
+    if (status == TXM_OK) {
+        const uint32_t w = x->chunk_w < x->width ? x->chunk_w : x->width,
+                       h = x->chunk_h < x->height ? x->chunk_h : x->height;
+        const size_t band = txm_mul(txm_mul(x->width, h), (size_t)x->channels * x->sample_bytes);
+        x->chunk_bytes = txm_mul(txm_mul(w, h), (size_t)x->file_channels * x->sample_bytes);
+        const double need = 3.0 * (double)x->chunk_bytes + (double)band;
+        info->memory_bytes = (uint64_t)need;
+        status = x->compression != EXR_COMPRESSION_PIZ && x->chunk_bytes / 1032 > x->file.bytes
+                     ? txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %llu bytes cannot hold blocks of %zu", path,
+                                (unsigned long long)x->file.bytes, x->chunk_bytes)
+                     : txm_source_afford(path, "a row of its blocks", need, x->file.bytes, options, err);
+    }
+    if (status == TXM_OK) {
+        x->packed = txm_alloc_pixels(x->chunk_bytes, 1);
+        x->scratch = txm_alloc_pixels(x->chunk_bytes, 1);
+        x->planes = txm_alloc_pixels(x->chunk_bytes, 1);
+        x->inflater = libdeflate_alloc_decompressor();
+        if (!x->packed || !x->scratch || !x->planes || !x->inflater)
+            status = txm_no_memory(err, path);
+    }
     if (status == TXM_OK)
         *self = x;
     else

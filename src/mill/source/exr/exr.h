@@ -11,8 +11,8 @@
 #define TXM_SOURCE_EXR_H
 #include <openexr.h>
 
-#include "mill/source/source_file.h"
 #include "mill/source/readers.h"
+#include "mill/source/source_file.h"
 #include "tile/reader/exr_channels.h"
 
 struct libdeflate_decompressor;

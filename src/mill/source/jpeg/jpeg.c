@@ -59,7 +59,6 @@ static void on_error(j_common_ptr jpeg)
     jpeg_source *s = jpeg->client_data;
     char message[JMSG_LENGTH_MAX];
     int code = jpeg->err->msg_code;
-
     if (s->end_missing)
         leave_libjpeg(s, TXM_STATUS_CORRUPT, truncated);
     bool unsupported = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED || code == JERR_ARITH_NOTIMPL ||
@@ -78,7 +77,6 @@ static void on_message(j_common_ptr jpeg, int level)
 {
     const jpeg_source *s = jpeg->client_data;
     int code = jpeg->err->msg_code;
-
     /* Extraneous data may be between the header's markers; later they would mean that data are lost. */
     bool harmless = code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_NOT_SEQUENTIAL ||
                     code == JWRN_BOGUS_PROGRESSION || (code == JWRN_EXTRANEOUS_DATA && s->jpeg.input_scan_number == 0);
@@ -90,7 +88,6 @@ static void on_message(j_common_ptr jpeg, int level)
 static void on_progress(j_common_ptr jpeg)
 {
     jpeg_source *s = jpeg->client_data;
-
     if (s->jpeg.input_scan_number > MAX_SCANS)
         leave_libjpeg(s, TXM_STATUS_CORRUPT, "more than 500 scans");
 }
@@ -101,7 +98,6 @@ static boolean fill_input(j_decompress_ptr jpeg)
     static const JOCTET end_marker[] = {0xff, JPEG_EOI};
     jpeg_source *s = jpeg->client_data;
     txm_source_file *f = &s->file;
-
     f->pos = f->end; /* libjpeg has used all of it */
     if (!txm_source_file_fill(f)) {
         if (f->sys_errno)
@@ -123,7 +119,6 @@ static boolean fill_input(j_decompress_ptr jpeg)
 static void skip_input(j_decompress_ptr jpeg, long bytes)
 {
     jpeg_source *s = jpeg->client_data;
-
     while (bytes > (long)s->input.bytes_in_buffer) {
         bytes -= (long)s->input.bytes_in_buffer;
         fill_input(jpeg);
@@ -155,7 +150,6 @@ static bool read_jpeg_meta(const jpeg_source *s, txm_source_info *info)
     txm_raster_meta meta = {0};
     txm_density *density = &info->density;
     bool ok = true;
-
     for (const struct jpeg_marker_struct *m = j->marker_list; m && ok; m = m->next) {
         const uint8_t *data = m->data;
         if (m->marker == MARKER_EXIF_XMP && has_prefix(m, exif, sizeof exif))
@@ -193,7 +187,6 @@ static bool read_jpeg_meta(const jpeg_source *s, txm_source_info *info)
 static void close_jpeg(void *self)
 {
     jpeg_source *s = self;
-
     if (!s)
         return;
     jpeg_destroy_decompress(&s->jpeg); /* also accepts a zeroed object */
@@ -234,7 +227,6 @@ static txm_status open_jpeg(const char *path, const txm_source_options *options,
                             txm_error *err)
 {
     jpeg_source *s = txm_calloc(1, sizeof *s);
-
     if (!s)
         return txm_no_memory(err, path);
     const struct jpeg_decompress_struct *j = &s->jpeg;
@@ -295,7 +287,6 @@ static txm_status open_jpeg(const char *path, const txm_source_options *options,
 static bool is_complete(const jpeg_source *s)
 {
     const struct jpeg_decompress_struct *j = &s->jpeg;
-
     for (int c = 0; c < j->num_components; c++) {
         if (!j->comp_info[c].quant_table) /* set by its first scan */
             return false;
@@ -343,7 +334,6 @@ static bool decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stri
 static txm_status read_jpeg(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     jpeg_source *s = self;
-
     (void)y;
     return decode_rows(s, rows, dst, stride_bytes)
                ? TXM_OK
@@ -357,7 +347,6 @@ static txm_status rewind_jpeg(void *self, txm_error *err)
     jpeg_source *s = self;
     const JDIMENSION width = s->jpeg.output_width, height = s->jpeg.output_height;
     const int components = s->jpeg.output_components;
-
     if (!read_jpeg_header(s))
         return txm_fail(err, s->status, "%s: %s", s->path, s->message);
     if (s->jpeg.output_width != width || s->jpeg.output_height != height || s->jpeg.output_components != components) {
@@ -372,7 +361,6 @@ static txm_status rewind_jpeg(void *self, txm_error *err)
 static const char *warning_of(const void *self)
 {
     const jpeg_source *s = self;
-
     return s->end_missing && !s->status ? "its end marker is missing, but all its rows are there" : NULL;
 }
 

@@ -33,7 +33,6 @@ static const struct {
 bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *text, size_t bytes)
 {
     char *copy = txm_strndup(text, bytes);
-
     if (!copy)
         return false;
     free(meta->fields[field]);
@@ -53,7 +52,6 @@ bool txm_raster_meta_set(txm_raster_meta *meta, const char *name, const char *va
 bool txm_raster_meta_store(const txm_raster_meta *meta, txm_source_info *info)
 {
     const char *software = meta->fields[TXM_META_SOFTWARE];
-
     if (software)
         snprintf(info->software, sizeof info->software, "%s", software);
     for (int i = 0; i < TXM_META_SOFTWARE; i++)
@@ -100,7 +98,6 @@ static void add_ratio(float *ratio, const block *b, size_t entry)
 static bool add_exif_entry(txm_raster_meta *meta, const block *b, size_t at)
 {
     const uint32_t tag = read16(b, at), type = read16(b, at + 2);
-
     if (tag == TAG_COLOR_SPACE && (type == TYPE_SHORT || type == TYPE_LONG)) {
         uint32_t space = type == TYPE_SHORT ? read16(b, at + 8) : read32(b, at + 8);
         meta->says_srgb = space != UNCALIBRATED;
@@ -119,32 +116,18 @@ static bool add_exif_entry(txm_raster_meta *meta, const block *b, size_t at)
     return true;
 }
 
-/* The list below the first one is used up to the first entry that is not complete. */
-static bool add_exif_list(txm_raster_meta *meta, const block *b, size_t at)
+/* The first list is used only if it is complete; the list below it up to the first entry that is not complete. */
+static bool add_exif_list(txm_raster_meta *meta, const block *b, size_t at, bool first)
 {
     if (at + 2 > b->bytes)
         return true;
     size_t count = read16(b, at);
     at += 2;
-    for (size_t i = 0; i < count && at + ENTRY_BYTES < b->bytes; i++, at += ENTRY_BYTES)
-        if (!add_exif_entry(meta, b, at))
-            return false;
-    return true;
-}
-
-/* The first list is used only if it is complete. */
-static bool add_first_list(txm_raster_meta *meta, const block *b, size_t at)
-{
-    if (at + 2 > b->bytes)
+    if (first && at + count * ENTRY_BYTES > b->bytes)
         return true;
-    size_t count = read16(b, at);
-    at += 2;
-    if (at + count * ENTRY_BYTES > b->bytes)
-        return true;
-    for (size_t i = 0; i < count; i++, at += ENTRY_BYTES) {
-        bool ok =
-            read16(b, at) == TAG_EXIF_LIST ? add_exif_list(meta, b, read32(b, at + 8)) : add_exif_entry(meta, b, at);
-        if (!ok)
+    for (size_t i = 0; i < count && (first || at + ENTRY_BYTES < b->bytes); i++, at += ENTRY_BYTES) {
+        const bool below = first && read16(b, at) == TAG_EXIF_LIST;
+        if (!(below ? add_exif_list(meta, b, read32(b, at + 8), false) : add_exif_entry(meta, b, at)))
             return false;
     }
     return true;
@@ -154,11 +137,10 @@ static bool add_first_list(txm_raster_meta *meta, const block *b, size_t at)
 bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
     block b = {data, bytes, false};
-
     if (bytes < 8 || (memcmp(data, "II", 2) != 0 && memcmp(data, "MM", 2) != 0))
         return true;
     b.big_endian = data[0] == 'M';
-    return add_first_list(meta, &b, read32(&b, 4));
+    return add_exif_list(meta, &b, read32(&b, 4), true);
 }
 
 enum { RECORD_HEAD = 5, RECORD_TAG = 0x1c, APPLICATION = 2 };
@@ -186,7 +168,6 @@ bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t
 {
     /* The signature, the number of the resource, an empty name, and the upper half of the length. */
     static const uint8_t head[] = {'8', 'B', 'I', 'M', 4, 4, 0, 0, 0, 0};
-
     if (bytes < sizeof head + 2 || memcmp(data, head, sizeof head) != 0)
         return true;
     size_t length = txm_load_be16(data + sizeof head);

@@ -57,7 +57,6 @@ static bool span_is(span s, const char *name)
 static bool starts(const walker *w, const char *word)
 {
     size_t n = strlen(word);
-
     return (size_t)(w->end - w->p) >= n && memcmp(w->p, word, n) == 0;
 }
 
@@ -65,7 +64,6 @@ static bool starts(const walker *w, const char *word)
 static bool skip_past(walker *w, const char *word)
 {
     const char *found = memmem(w->p, (size_t)(w->end - w->p), word, strlen(word));
-
     if (found)
         w->p = found + strlen(word);
     return found != NULL;
@@ -82,7 +80,6 @@ static size_t reference(const char *p, size_t bytes, unsigned long *c)
     } named[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}};
     const char *semicolon = memchr(p, ';', bytes < 12 ? bytes : 12);
     char *stop;
-
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
         size_t n = strlen(named[i].name);
         if (bytes >= n && memcmp(p, named[i].name, n) == 0) {
@@ -142,7 +139,6 @@ static void set_field(walker *w, int field, bool whole)
 {
     /* An empty byte string may have no data yet. */
     const char *value = w->value.size ? w->value.data : "";
-
     if (!whole || !txm_raster_meta_set_bytes(w->meta, field, value, w->value.size))
         w->out_of_memory = true;
 }
@@ -152,7 +148,6 @@ static void set_field(walker *w, int field, bool whole)
 static void add_xmp_text(walker *w, span text, int kind)
 {
     int field = -1;
-
     for (int i = w->depth; i-- > 0;)
         if (!span_is(w->parents[i], "rdf:Bag") && !span_is(w->parents[i], "rdf:Seq") &&
             !span_is(w->parents[i], "rdf:Alt") && !span_is(w->parents[i], "rdf:li")) {
@@ -171,7 +166,6 @@ static void add_xmp_text(walker *w, span text, int kind)
 static span name_at(walker *w)
 {
     const char *from = w->p;
-
     while (w->p < w->end && !is_space(*w->p) && !strchr("=/><\"'", *w->p))
         w->p++;
     return (span){from, (size_t)(w->p - from)};
@@ -186,7 +180,6 @@ static void skip_spaces(walker *w)
 static bool walk_attribute(walker *w)
 {
     span name = name_at(w), value;
-
     skip_spaces(w);
     if (!name.bytes || w->p == w->end || *w->p++ != '=')
         return false;
@@ -210,7 +203,6 @@ static bool walk_attribute(walker *w)
 static bool walk_start(walker *w)
 {
     span name = name_at(w);
-
     skip_spaces(w);
     while (w->p < w->end && *w->p != '>' && *w->p != '/')
         if (!walk_attribute(w) || w->out_of_memory)
@@ -229,7 +221,6 @@ static bool walk_start(walker *w)
 static bool walk_next(walker *w)
 {
     const char *from = w->p;
-
     if (*w->p != '<') {
         skip_spaces(w);
         const char *tag = memchr(w->p, '<', (size_t)(w->end - w->p));
@@ -270,7 +261,6 @@ bool txm_raster_meta_add_xmp(txm_raster_meta *meta, const char *packet, size_t b
     static const char begin[] = "<rdf:Description", end[] = "</rdf:Description>";
     const char *stop = packet + bytes;
     walker w = {.meta = meta};
-
     while (!w.out_of_memory) {
         w.p = memmem(packet, (size_t)(stop - packet), begin, sizeof begin - 1);
         packet = w.p ? memmem(w.p, (size_t)(stop - w.p), end, sizeof end - 1) : NULL;

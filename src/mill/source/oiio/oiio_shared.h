@@ -14,7 +14,6 @@ namespace oiio_module
 {
 extern const txm_reader_ops reader;   /* oiio_read.cpp */
 extern const txm_encoder_ops encoder; /* oiio_write.cpp */
-
 std::string one_line(std::string message);
 /* Turns the exception that was thrown into a failure: of memory, or `otherwise`. Only to be called in a catch block. */
 txm_status caught(const char *subject, const char *doing, txm_status otherwise, txm_error *err);

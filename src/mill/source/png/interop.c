@@ -72,36 +72,6 @@ typedef struct png_color {
 /* Bytes of length, name and checksum together; and of the longest contents that are read. */
 enum { CHUNK_ENDS = 12, LONGEST = 4, LONGEST_EXIF = 1 << 20 };
 
-static void take_color_chunk(png_color *color, const uint8_t *b, size_t size)
-{
-    const uint8_t *data = b + 4;
-    if (crc32_gzip_refl(0, b, 4 + size) != txm_load_be32(data + size))
-        return;
-    if (size == 4 && memcmp(b, "cICP", 4) == 0 && !color->has_cicp) {
-        color->has_cicp = true;
-        memcpy(color->cicp, data, 4);
-    } else if (size == 4 && memcmp(b, "gAMA", 4) == 0 && !color->has_gamma) {
-        color->has_gamma = txm_load_be32(data) <= INT32_MAX;
-        color->gamma = txm_load_be32(data);
-    } else if (size == 1 && memcmp(b, "sRGB", 4) == 0 && data[0] < 4) {
-        color->has_srgb = true;
-    }
-}
-
-static bool take_exif(png_color *color, txm_source_file *file, uint64_t at, size_t size)
-{
-    txm_raster_meta meta = {0};
-    uint8_t *b = size <= LONGEST_EXIF ? malloc(4 + size + 4) : NULL;
-    bool ok = b || size > LONGEST_EXIF;
-    if (b && txm_source_file_read(file, b, 4 + size + 4, at) == (int64_t)(4 + size + 4) &&
-        crc32_gzip_refl(0, b, 4 + size) == txm_load_be32(b + 4 + size))
-        ok = txm_raster_meta_add_exif(&meta, b + 4, size);
-    color->exif_says_srgb |= meta.says_srgb;
-    txm_raster_meta_clear(&meta);
-    free(b);
-    return ok;
-}
-
 /* An invalid length ends the search; the reader will report what is wrong with the file. */
 static txm_status walk(const char *path, bool look_for_exif, png_color *color, txm_error *err)
 {
@@ -112,14 +82,34 @@ static txm_status walk(const char *path, bool look_for_exif, png_color *color, t
     if (status != TXM_OK)
         return status;
     for (uint64_t at = 8; ok && txm_source_file_read(&file, b, sizeof b, at) >= CHUNK_ENDS;) {
-        uint32_t size = txm_load_be32(b);
-        colors = colors && memcmp(b + 4, "PLTE", 4) != 0;
-        if (memcmp(b + 4, "IDAT", 4) == 0 || memcmp(b + 4, "IEND", 4) == 0)
+        const uint32_t size = txm_load_be32(b);
+        const uint8_t *name = b + 4, *data = b + 8;
+        colors = colors && memcmp(name, "PLTE", 4) != 0;
+        if (memcmp(name, "IDAT", 4) == 0 || memcmp(name, "IEND", 4) == 0)
             break;
-        if (colors && size <= LONGEST)
-            take_color_chunk(color, b + 4, size);
-        if (look_for_exif && memcmp(b + 4, "eXIf", 4) == 0)
-            ok = take_exif(color, &file, at + 4, size);
+        const bool counts =
+            colors && size <= LONGEST && crc32_gzip_refl(0, name, 4 + size) == txm_load_be32(data + size);
+        if (counts && size == 4 && memcmp(name, "cICP", 4) == 0 && !color->has_cicp) {
+            color->has_cicp = true;
+            memcpy(color->cicp, data, 4);
+        } else if (counts && size == 4 && memcmp(name, "gAMA", 4) == 0 && !color->has_gamma) {
+            color->has_gamma = txm_load_be32(data) <= INT32_MAX;
+            color->gamma = txm_load_be32(data);
+        } else if (counts && size == 1 && memcmp(name, "sRGB", 4) == 0 && data[0] < 4) {
+            color->has_srgb = true;
+        }
+        if (look_for_exif && memcmp(name, "eXIf", 4) == 0 && size <= LONGEST_EXIF) {
+            const size_t whole = 4 + (size_t)size + 4;
+            txm_raster_meta meta = {0};
+            uint8_t *exif = malloc(whole);
+            ok = exif != NULL;
+            if (ok && txm_source_file_read(&file, exif, whole, at + 4) == (int64_t)whole &&
+                crc32_gzip_refl(0, exif, 4 + size) == txm_load_be32(exif + 4 + size))
+                ok = txm_raster_meta_add_exif(&meta, exif + 4, size);
+            color->exif_says_srgb |= meta.says_srgb;
+            txm_raster_meta_clear(&meta);
+            free(exif);
+        }
         at += (uint64_t)size + CHUNK_ENDS;
     }
     status = ok ? txm_source_file_status(&file, path, err) : txm_no_memory(err, path);

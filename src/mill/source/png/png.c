@@ -52,43 +52,9 @@ static void start_rows(png_source *s)
     txm_png_idat_begin(&s->idat);
 }
 
-/* Memory is that of a few rows, whatever the height is. Rows are inflated in batches that fit into the cache. */
-static txm_status allocate_png(png_source *s, const txm_source_options *options, txm_error *err)
-{
-    const txm_png_header *h = &s->header;
-    const unsigned pixel_bits = h->depth * h->file_samples;
-
-    if (h->interlaced)
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: interlaced PNG is left to OpenImageIO", s->path);
-    txm_status status = txm_source_check_size(s->path, h->width, h->height, err);
-    if (status)
-        return status;
-    /* A row has at most 2^20 * 8 bytes, so nothing overflows here. */
-    const uint64_t need = sizeof *s + TXM_SOURCE_PIECE_BYTES + BATCH_BYTES + (LINES + 1) * (uint64_t)h->width * 8;
-    if (options && options->max_memory_bytes)
-        status = txm_source_afford(s->path, "a few rows of it", (double)need, 0, options, err);
-    if (status)
-        return status;
-    s->pixel_bytes = (pixel_bits + 7) / 8;
-    s->row_bytes = ((size_t)h->width * pixel_bits + 7) / 8;
-    s->batch_rows = (uint32_t)(BATCH_BYTES / (1 + s->row_bytes));
-    if (s->batch_rows < 1)
-        s->batch_rows = 1;
-    if (s->batch_rows > ROWS_AT_ONCE)
-        s->batch_rows -= s->batch_rows % ROWS_AT_ONCE;
-    if (s->batch_rows > h->height)
-        s->batch_rows = h->height;
-    s->batch = txm_alloc_pixels(s->batch_rows, 1 + s->row_bytes);
-    bool complete = s->batch != NULL;
-    for (int i = 0; i < LINES; i++)
-        complete = complete && (s->lines[i] = txm_alloc_pixels(s->row_bytes, 1)) != NULL;
-    return complete ? TXM_OK : txm_no_memory(err, s->path);
-}
-
 static void close_png(void *self)
 {
     png_source *s = self;
-
     if (!s)
         return;
     txm_source_file_close(&s->file);
@@ -98,23 +64,43 @@ static void close_png(void *self)
     free(s);
 }
 
-/* Alpha in PNG is always unassociated. */
+/* Memory is that of a few rows, whatever the height is. Rows are inflated in batches that fit into the cache. Alpha in
+ * PNG is always unassociated. */
 static txm_status open_png(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                            txm_error *err)
 {
     png_source *s = txm_calloc(1, sizeof *s);
-    const txm_png_header *h = s ? &s->header : NULL;
-
     if (!s)
         return txm_no_memory(err, path);
+    const txm_png_header *h = &s->header;
     s->path = path;
     txm_status status = txm_source_file_open(&s->file, path, true, err);
     if (!status)
         status = txm_png_read_header(&s->file, path, &s->header, info, err);
+    if (!status && h->interlaced)
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: interlaced PNG is left to OpenImageIO", path);
     if (!status)
-        status = allocate_png(s, options, err);
-    if (!status)
-        status = txm_png_read_color(path, info, err);
+        status = txm_source_check_size(path, h->width, h->height, err);
+    /* A row has at most 2^20 * 8 bytes, so nothing overflows here. */
+    const uint64_t need = sizeof *s + TXM_SOURCE_PIECE_BYTES + BATCH_BYTES + (LINES + 1) * (uint64_t)h->width * 8;
+    if (!status && options && options->max_memory_bytes)
+        status = txm_source_afford(path, "a few rows of it", (double)need, 0, options, err);
+    if (!status) {
+        const unsigned pixel_bits = h->depth * h->file_samples;
+        s->pixel_bytes = (pixel_bits + 7) / 8;
+        s->row_bytes = ((size_t)h->width * pixel_bits + 7) / 8;
+        s->batch_rows = (uint32_t)(BATCH_BYTES / (1 + s->row_bytes));
+        if (s->batch_rows < 1)
+            s->batch_rows = 1;
+        if (s->batch_rows > ROWS_AT_ONCE)
+            s->batch_rows -= s->batch_rows % ROWS_AT_ONCE;
+        if (s->batch_rows > h->height)
+            s->batch_rows = h->height;
+        bool complete = (s->batch = txm_alloc_pixels(s->batch_rows, 1 + s->row_bytes)) != NULL;
+        for (int i = 0; i < LINES; i++)
+            complete = complete && (s->lines[i] = txm_alloc_pixels(s->row_bytes, 1)) != NULL;
+        status = complete ? txm_png_read_color(path, info, err) : txm_no_memory(err, path);
+    }
     if (status) {
         close_png(s);
         return status;
@@ -133,28 +119,6 @@ static txm_status open_png(const char *path, const txm_source_options *options, 
     return TXM_OK;
 }
 
-/* Inflates the next rows, as many as there is room for. Rows before a damaged one are delivered; the failure is
- * reported when the damaged row is requested. */
-static txm_status next_batch(png_source *s, txm_error *err)
-{
-    size_t stored = 1 + s->row_bytes;
-    uint32_t left = s->header.height - s->next_row;
-    uint32_t want = left < s->batch_rows ? left : s->batch_rows;
-    uint32_t got = (uint32_t)(txm_png_idat_read(&s->idat, s->batch, want * stored) / stored);
-
-    if (got == left && !txm_png_idat_finish(&s->idat))
-        got--;
-    if (got < want && !s->idat.status)
-        s->idat.status = TXM_STATUS_CORRUPT; /* the stream is complete, but too short */
-    if (got == 0)
-        return txm_fail(err, s->idat.status, "%s: row %u of %u: %s", s->path, s->next_row, s->header.height,
-                        s->idat.reason ? s->idat.reason : "not enough image data");
-    s->batch_next = 0;
-    s->batch_end = got;
-    s->next_row += got;
-    return TXM_OK;
-}
-
 /* Unfilters the next rows, at most `limit` of them, and delivers them; *rows receives the number. Four or two Paeth
  * rows are unfiltered at once, or one row of any kind. */
 static txm_status deliver_rows(png_source *s, uint32_t y, uint32_t limit, uint8_t *dst, size_t stride_bytes,
@@ -165,7 +129,6 @@ static txm_status deliver_rows(png_source *s, uint32_t y, uint32_t limit, uint8_
     const uint32_t left = s->batch_end - s->batch_next;
     uint8_t *out[ROWS_AT_ONCE];
     uint32_t run = 0;
-
     if (stored[0] >= TXM_PNG_FILTERS)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u of %u: bad adaptive filter value %u", s->path, y,
                         s->header.height, stored[0]);
@@ -193,17 +156,31 @@ static txm_status deliver_rows(png_source *s, uint32_t y, uint32_t limit, uint8_
     return TXM_OK;
 }
 
-/* Filters need the previous row, so the last one is kept between calls. */
+/* Rows are inflated in batches, as many as there is room for. Rows before a damaged one are delivered; the failure is
+ * reported when the damaged row is requested. Filters need the previous row, so the last one is kept between calls. */
 static txm_status read_png(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     png_source *s = self;
+    const size_t stored = 1 + s->row_bytes;
     txm_status status = TXM_OK;
-
     for (uint32_t r = 0, done = 0; r < rows && !status; r += done) {
-        if (s->batch_next == s->batch_end)
-            status = next_batch(s, err);
-        if (!status)
-            status = deliver_rows(s, y + r, rows - r, (uint8_t *)dst + r * stride_bytes, stride_bytes, &done, err);
+        if (s->batch_next == s->batch_end) {
+            const uint32_t left = s->header.height - s->next_row, want = left < s->batch_rows ? left : s->batch_rows;
+            uint32_t got = (uint32_t)(txm_png_idat_read(&s->idat, s->batch, want * stored) / stored);
+            if (got == left && !txm_png_idat_finish(&s->idat))
+                got--;
+            if (got < want && !s->idat.status)
+                s->idat.status = TXM_STATUS_CORRUPT; /* the stream is complete, but too short */
+            if (got == 0) {
+                status = txm_fail(err, s->idat.status, "%s: row %u of %u: %s", s->path, s->next_row, s->header.height,
+                                  s->idat.reason ? s->idat.reason : "not enough image data");
+                break;
+            }
+            s->batch_next = 0;
+            s->batch_end = got;
+            s->next_row += got;
+        }
+        status = deliver_rows(s, y + r, rows - r, (uint8_t *)dst + r * stride_bytes, stride_bytes, &done, err);
     }
     /* The last row is in the caller's memory, which may change before the next call, so it is copied. */
     if (!s->convert && s->prior != s->lines[0]) {

@@ -7,8 +7,8 @@
  */
 #ifndef TXM_SOURCE_PNG_H
 #define TXM_SOURCE_PNG_H
-#include "mill/source/source_file.h"
 #include "mill/source/source.h"
+#include "mill/source/source_file.h"
 #include <isa-l/igzip_lib.h>
 
 typedef struct txm_png_header {

@@ -36,7 +36,6 @@ typedef struct parser {
 static void on_read(png_structp png, png_bytep data, size_t bytes)
 {
     parser *p = png_get_io_ptr(png);
-
     if (!txm_source_file_get(p->file, data, bytes)) {
         if (p->file->sys_errno)
             p->status = TXM_STATUS_IO;
@@ -50,7 +49,6 @@ static void on_read(png_structp png, png_bytep data, size_t bytes)
 static void on_error(png_structp png, png_const_charp message)
 {
     parser *p = png_get_error_ptr(png);
-
     snprintf(p->message, sizeof p->message, "%s", message);
     png_longjmp(png, 1);
 }
@@ -61,7 +59,6 @@ static png_voidp on_malloc(png_structp png, png_alloc_size_t bytes)
     parser *p = png_get_mem_ptr(png);
     bool allowed = bytes <= MAX_MEMORY_BYTES && p->memory <= MAX_MEMORY_BYTES - bytes;
     void *memory = allowed ? malloc(bytes) : NULL;
-
     if (memory)
         p->memory += txm_usable_bytes(memory);
     else if (allowed)
@@ -72,7 +69,6 @@ static png_voidp on_malloc(png_structp png, png_alloc_size_t bytes)
 static void on_free(png_structp png, png_voidp memory)
 {
     parser *p = png_get_mem_ptr(png);
-
     p->memory -= txm_usable_bytes(memory);
     free(memory);
 }
@@ -88,7 +84,6 @@ static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
     png_color_16p key = NULL;
     png_colorp colors = NULL;
     png_bytep alphas = NULL;
-
     h->width = png_get_image_width(png, tags);
     h->height = png_get_image_height(png, tags);
     h->depth = png_get_bit_depth(png, tags);
@@ -116,22 +111,6 @@ static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
     }
 }
 
-/* Converts pixels per metre to pixels per inch, to a tenth. The aspect is libpng's height to width, the inverse of the
- * usual meaning, and OpenImageIO takes it as it is. */
-static void read_density(png_structp png, png_infop tags, txm_density *density)
-{
-    png_uint_32 x, y;
-    int unit;
-    if (!png_get_pHYs(png, tags, &x, &y, &unit))
-        return;
-    bool metre = unit == PNG_RESOLUTION_METER;
-    density->x = metre ? roundf(10.0f * ((float)x * (2.54f / 100.0f))) / 10.0f : (float)x;
-    density->y = metre ? roundf(10.0f * ((float)y * (2.54f / 100.0f))) / 10.0f : (float)y;
-    strcpy(density->unit, metre ? "inch" : "none");
-    float aspect = png_get_pixel_aspect_ratio(png, tags);
-    density->aspect = aspect != 1 ? aspect : 0;
-}
-
 /* A text chunk may contain an Exif block in hexadecimal digits: a first line that names it, a second one with its
  * length, then "Exif\0\0" and the block itself, split into lines. */
 static bool read_hex_exif(txm_raster_meta *meta, const char *text)
@@ -141,7 +120,6 @@ static bool read_hex_exif(txm_raster_meta *meta, const char *text)
     const char *p = strstr(text, "exif");
     uint8_t *block;
     bool ok = true;
-
     p = p ? strchr(p, '\n') : NULL;
     p = p ? strchr(p + 1, '\n') : NULL;
     if (!p)
@@ -169,7 +147,6 @@ static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, t
     png_textp texts = NULL;
     int count = png_get_text(png, tags, &texts, NULL);
     bool ok = true;
-
     for (int i = 0; i < count && ok; i++) {
         const char *key = texts[i].key, *text = texts[i].text;
         if (txm_casecmp(key, "Description") == 0)
@@ -207,7 +184,6 @@ txm_status txm_png_read_header(txm_source_file *file, const char *path, txm_png_
     txm_status status = TXM_OK;
     png_structp png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &p, on_error, on_warning, &p, on_malloc, on_free);
     png_infop tags = png ? png_create_info_struct(png) : NULL;
-
     memset(header, 0, sizeof *header);
     if (!tags) {
         status = txm_no_memory(err, path);
@@ -225,7 +201,19 @@ txm_status txm_png_read_header(txm_source_file *file, const char *path, txm_png_
         goto destroy;
     }
     read_layout(png, tags, header);
-    read_density(png, tags, &info->density);
+    /* Pixels per metre become pixels per inch, to a tenth. The aspect is libpng's height to width, the inverse of the
+     * usual meaning, and OpenImageIO takes it as it is. */
+    png_uint_32 x, y;
+    int unit;
+    if (png_get_pHYs(png, tags, &x, &y, &unit)) {
+        txm_density *density = &info->density;
+        const bool metre = unit == PNG_RESOLUTION_METER;
+        const float aspect = png_get_pixel_aspect_ratio(png, tags);
+        density->x = metre ? roundf(10.0f * ((float)x * (2.54f / 100.0f))) / 10.0f : (float)x;
+        density->y = metre ? roundf(10.0f * ((float)y * (2.54f / 100.0f))) / 10.0f : (float)y;
+        density->aspect = aspect != 1 ? aspect : 0;
+        strcpy(density->unit, metre ? "inch" : "none");
+    }
     header->data_offset = txm_source_file_tell(file);
     header->data_bytes = txm_load_be32(p.chunk);
     /* Texts come first, then Exif; which of two values counts is decided as in OpenImageIO. */

@@ -54,7 +54,6 @@ void txm_png_idat_begin(txm_png_idat *idat)
 static bool check_crc(txm_png_idat *idat)
 {
     uint8_t stored[4];
-
     if (!txm_source_file_get(idat->file, stored, sizeof stored))
         return fail_read(idat);
     return txm_load_be32(stored) == idat->crc || fail_idat(idat, TXM_STATUS_CORRUPT, "CRC error in an IDAT chunk");
@@ -65,7 +64,6 @@ static bool check_crc(txm_png_idat *idat)
 static size_t next_piece(txm_png_idat *idat, uint8_t **piece)
 {
     txm_source_file *file = idat->file;
-
     while (!idat->left) {
         uint8_t head[8];
         if (!check_crc(idat))
@@ -103,7 +101,6 @@ size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
 {
     struct inflate_state *s = &idat->state;
     size_t done = 0;
-
     while (done < bytes && !idat->ended && !idat->status) {
         if (idat->starved) {
             size_t n = next_piece(idat, &s->next_in);
@@ -132,7 +129,6 @@ size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
 bool txm_png_idat_finish(txm_png_idat *idat)
 {
     uint8_t extra, *piece;
-
     /* One byte is enough to see that there is too much; a bomb after the last row is not decompressed. */
     if (!idat->ended && !idat->status)
         txm_png_idat_read(idat, &extra, 1);

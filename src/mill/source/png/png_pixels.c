@@ -15,7 +15,6 @@ static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
     const uint64_t low_bytes = 0x00ff00ff00ff00ff;
     uint8_t *out = dst;
     size_t bytes = (size_t)h->width * h->file_samples * 2, i = 0;
-
     for (uint64_t four; i + 8 <= bytes; i += 8) {
         memcpy(&four, row + i, 8);
         four = (four & low_bytes) << 8 | (four >> 8 & low_bytes);
@@ -27,46 +26,29 @@ static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
     }
 }
 
-static void key_gray_8(const txm_png_header *h, const uint8_t *row, void *dst)
+/* Grey or RGB, whose transparent colour becomes an alpha channel. */
+static void key_8(const txm_png_header *h, const uint8_t *row, void *dst)
 {
+    const unsigned samples = h->file_samples;
     uint8_t *out = dst;
-
-    for (size_t x = 0; x < h->width; x++) {
-        out[2 * x] = row[x];
-        out[2 * x + 1] = row[x] == h->key[0] ? 0 : 255;
+    for (size_t x = 0; x < h->width; x++, row += samples, out += samples + 1) {
+        bool transparent = true;
+        for (unsigned c = 0; c < samples; c++) {
+            out[c] = row[c];
+            transparent = transparent && row[c] == h->key[c];
+        }
+        out[samples] = transparent ? 0 : 255;
     }
 }
 
-static void key_gray_16(const txm_png_header *h, const uint8_t *row, void *dst)
+static void key_16(const txm_png_header *h, const uint8_t *row, void *dst)
 {
+    const unsigned samples = h->file_samples;
     uint16_t *out = dst;
-
-    for (size_t x = 0; x < h->width; x++) {
-        uint16_t v = txm_load_be16(row + 2 * x);
-        out[2 * x] = v;
-        out[2 * x + 1] = v == h->key[0] ? 0 : 65535;
-    }
-}
-
-static void key_rgb_8(const txm_png_header *h, const uint8_t *row, void *dst)
-{
-    uint8_t *out = dst;
-
-    for (size_t x = 0; x < h->width; x++, row += 3, out += 4) {
-        bool transparent = row[0] == h->key[0] && row[1] == h->key[1] && row[2] == h->key[2];
-        memcpy(out, row, 3);
-        out[3] = transparent ? 0 : 255;
-    }
-}
-
-static void key_rgb_16(const txm_png_header *h, const uint8_t *row, void *dst)
-{
-    uint16_t *out = dst;
-
-    for (size_t x = 0; x < h->width; x++, row += 6, out += 4) {
-        for (int c = 0; c < 3; c++)
+    for (size_t x = 0; x < h->width; x++, row += 2 * samples, out += samples + 1) {
+        for (unsigned c = 0; c < samples; c++)
             out[c] = txm_load_be16(row + 2 * c);
-        out[3] = memcmp(out, h->key, sizeof h->key) == 0 ? 0 : 65535;
+        out[samples] = memcmp(out, h->key, samples * sizeof *out) == 0 ? 0 : 65535;
     }
 }
 
@@ -74,7 +56,6 @@ static void key_rgb_16(const txm_png_header *h, const uint8_t *row, void *dst)
 static inline unsigned packed(const uint8_t *row, size_t x, unsigned depth)
 {
     size_t bit = x * depth;
-
     return (unsigned)row[bit >> 3] >> (8 - depth - (bit & 7)) & ((1u << depth) - 1);
 }
 
@@ -82,7 +63,6 @@ static void widen_gray(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     const unsigned scale = 255 / ((1u << h->depth) - 1);
     uint8_t *out = dst;
-
     for (size_t x = 0; x < h->width; x++) {
         unsigned v = packed(row, x, h->depth);
         *out++ = (uint8_t)(v * scale);
@@ -91,47 +71,31 @@ static void widen_gray(const txm_png_header *h, const uint8_t *row, void *dst)
     }
 }
 
-/* Entries are RGBA, of which three bytes are needed. */
-static void palette_rgb(const txm_png_header *h, const uint8_t *row, void *dst)
+/* Entries are RGBA, of which three bytes are needed if there is no alpha. For whole bytes four are written at once, and
+ * the next pixel overwrites the fourth; the last pixel has no next one. */
+static void palette(const txm_png_header *h, const uint8_t *row, void *dst)
 {
+    const size_t bytes = h->colors_have_alpha ? 4 : 3, at_once = h->depth < 8 ? 0 : h->width - (bytes == 3);
     uint8_t *out = dst;
     size_t x = 0;
-
-    /* Writes four bytes at once, the fourth of which the next pixel overwrites; the last pixel has no next one. */
-    if (h->depth == 8)
-        for (; x + 1 < h->width; x++, out += 3)
-            memcpy(out, h->colors[row[x]], 4);
-    for (; x < h->width; x++, out += 3)
-        memcpy(out, h->colors[packed(row, x, h->depth)], 3);
-}
-
-static void palette_rgba(const txm_png_header *h, const uint8_t *row, void *dst)
-{
-    uint8_t *out = dst;
-    size_t x = 0;
-
-    if (h->depth == 8)
-        for (; x < h->width; x++, out += 4)
-            memcpy(out, h->colors[row[x]], 4);
-    for (; x < h->width; x++, out += 4)
-        memcpy(out, h->colors[packed(row, x, h->depth)], 4);
+    for (; x < at_once; x++, out += bytes)
+        memcpy(out, h->colors[row[x]], 4);
+    for (; x < h->width; x++, out += bytes)
+        memcpy(out, h->colors[packed(row, x, h->depth)], bytes);
 }
 
 unsigned txm_png_convert_of(const txm_png_header *h, txm_png_convert_fn *convert)
 {
     const bool wide = h->depth == 16;
-
     *convert = NULL;
     if (h->palette) {
-        *convert = h->colors_have_alpha ? palette_rgba : palette_rgb;
+        *convert = palette;
         return h->colors_have_alpha ? 4 : 3;
     }
     if (h->depth < 8)
         *convert = widen_gray;
-    else if (h->keyed && h->file_samples == 1)
-        *convert = wide ? key_gray_16 : key_gray_8;
     else if (h->keyed)
-        *convert = wide ? key_rgb_16 : key_rgb_8;
+        *convert = wide ? key_16 : key_8;
     else if (wide)
         *convert = swap_16;
     return h->file_samples + h->keyed;

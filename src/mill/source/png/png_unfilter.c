@@ -39,7 +39,6 @@ static inline void undo_average(const uint8_t *raw, const uint8_t *prior, uint8_
 static inline int paeth(int a, int b, int c)
 {
     int pa = abs(b - c), pb = abs(a - c), pc = abs(a + b - 2 * c);
-
     return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
 }
 
@@ -84,7 +83,6 @@ const txm_unfilter_ops txm_unfilter_scalar = {
 size_t txm_unfilter_all(const txm_unfilter_ops *list[3])
 {
     size_t n = 0;
-
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2"))
         list[n++] = &txm_unfilter_avx2;
@@ -100,7 +98,6 @@ const txm_unfilter_ops *txm_unfilter_choose(void)
     const txm_unfilter_ops *list[3];
     const char *isa = getenv("TXMILL_ISA");
     size_t n = txm_unfilter_all(list);
-
     for (size_t i = 0; isa && i < n; i++)
         if (strcmp(isa, list[i]->name) == 0)
             return list[i];

@@ -57,7 +57,6 @@ static void undo_none(const uint8_t *raw, const uint8_t *prior, uint8_t *out, si
 static void undo_up(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size_t bytes)
 {
     size_t i = 0;
-
 #ifdef __AVX2__
     for (; i + 32 <= bytes; i += 32) {
         __m256i sum =
@@ -135,7 +134,6 @@ static inline __m128i paeth_step(__m128i x, __m128i a, __m128i b, __m128i c)
     __m128i low = _mm_min_epi16(a, b), high = _mm_max_epi16(a, b);
     __m128i from_c = _mm_add_epi8(c, x), from_low = _mm_add_epi8(low, x), from_high = _mm_add_epi8(high, x);
     __m128i from_low_or_c = _mm_blendv_epi8(from_low, from_c, _mm_cmpgt_epi16(high, threshold));
-
     return _mm_blendv_epi8(from_high, from_low_or_c, _mm_cmpgt_epi16(threshold, low));
 }
 

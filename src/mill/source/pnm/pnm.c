@@ -13,8 +13,8 @@
 #include "base/endian.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/source/source_file.h"
 #include "mill/source/readers.h"
+#include "mill/source/source_file.h"
 
 typedef struct pnm_source {
     const char *path;
@@ -104,55 +104,37 @@ static txm_status open_pnm(const char *path, const txm_source_options *options, 
     return TXM_OK;
 }
 
-/* Reads a row as stored to the start of a row of `bytes` bytes per sample. Numbers above the maximum count as the
- * maximum. Two bytes are stored big-endian, as in binary files, so that `stretch` need not distinguish them. */
-static bool read_samples(pnm_source *s, uint8_t *row, size_t samples, size_t bytes)
-{
-    if (!s->plain)
-        return txm_source_file_get(&s->file, row, samples * bytes);
-    for (size_t i = 0; i < samples; i++, row += bytes) {
-        uint32_t v;
-        if (!next_number(s, &v))
-            return false;
-        v = v < s->peak ? v : s->peak;
-        if (bytes == 2)
-            *row = (uint8_t)(v >> 8);
-        row[bytes - 1] = (uint8_t)v;
-    }
-    return true;
-}
-
-/* Scales samples, those of two bytes big-endian, to the whole range of their type, rounding down. The largest product,
- * 65535 times 65535, fits into 32 bits. */
-static void stretch(const pnm_source *s, uint8_t *row, size_t samples)
-{
-    if (s->peak <= 255) {
-        for (size_t i = 0; i < samples; i++)
-            row[i] = (uint8_t)(row[i] >= s->peak ? 255u : row[i] * 255u / s->peak);
-        return;
-    }
-    for (size_t i = 0; i < samples; i++) {
-        uint32_t v = txm_load_be16(row + 2 * i);
-        uint16_t sample = (uint16_t)(v >= s->peak ? 65535u : v * 65535u / s->peak);
-        memcpy(row + 2 * i, &sample, sizeof sample);
-    }
-}
-
-/* Plain files may end in the middle of a number, binary ones in the middle of a row. */
+/* Samples are scaled to the whole range of their type, rounding down; numbers above the maximum count as the maximum.
+ * Plain files may end in the middle of a number, binary ones, whose wide samples are big-endian, in the middle of a
+ * row.
+ */
 static txm_status read_pnm(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     pnm_source *s = self;
-    size_t samples = (size_t)s->width * s->channels, bytes = s->peak > 255 ? 2 : 1;
+    const size_t samples = (size_t)s->width * s->channels, bytes = s->peak > 255 ? 2 : 1;
+    const uint32_t most = bytes == 2 ? 65535 : 255; /* times the largest sample, it fits into 32 bits */
     for (uint32_t r = 0; r < rows; r++) {
         uint8_t *row = (uint8_t *)dst + r * stride_bytes;
-        if (!read_samples(s, row, samples, bytes)) {
+        bool there = s->plain || txm_source_file_get(&s->file, row, samples * bytes);
+        for (size_t i = 0; there && i < samples; i++, row += bytes) {
+            uint32_t v;
+            if (s->plain)
+                there = next_number(s, &v);
+            else
+                v = bytes == 2 ? txm_load_be16(row) : *row;
+            const uint16_t sample = (uint16_t)(there && v < s->peak ? v * most / s->peak : most);
+            if (bytes == 2)
+                memcpy(row, &sample, 2);
+            else
+                *row = (uint8_t)sample;
+        }
+        if (!there) {
             bool ended = peek(s) < 0;
             return s->file.sys_errno ? txm_fail_errno(err, s->file.sys_errno, "%s: row %u", s->path, y + r)
                                      : txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s->path, y + r,
                                                 ended ? "truncated: the file ends inside the image"
                                                       : "text where a number should be");
         }
-        stretch(s, row, samples);
     }
     return TXM_OK;
 }

@@ -59,7 +59,6 @@ __attribute__((format(printf, 2, 0))) static void keep_message(txm_tiff *t, cons
         "SampleFormat", "TileOffsets",      "TileByteCounts",      "YCbCrCoefficients",   "JPEGTables",
         "InkSet",       "YCbCrSubsampling", "ReferenceBlackWhite",
     };
-
     char message[sizeof t->message];
     txm_vformat(message, sizeof message, format, args);
     t->no_memory |= txm_libtiff_lacks_memory(message);

@@ -8,8 +8,8 @@
 #include <setjmp.h>
 #include <tiffio.h>
 
-#include "mill/source/source_file.h"
 #include "mill/source/readers.h"
+#include "mill/source/source_file.h"
 #include "mill/source/tiff/tiff_strip.h"
 
 enum { TXM_INKS = 4 }; /* cyan, magenta, yellow, black */

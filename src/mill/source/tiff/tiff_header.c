@@ -142,19 +142,6 @@ static bool visit_exif(txm_tiff *t, toff_t offset, uint16_t *space)
     return back;
 }
 
-static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
-{
-    toff_t offset = 0;
-    uint16_t space = 0xffff; /* uncalibrated */
-    if (!TIFFGetField(t->tif, TIFFTAG_EXIFIFD, &offset))
-        return txm_tiff_cause(t, err);
-    bool back = visit_exif(t, offset, &space);
-    txm_status status = txm_tiff_cause(t, err);
-    if (status == TXM_OK && space != 0xffff)
-        strcpy(info->colorspace_hint, TXM_INTEROP_SRGB);
-    return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
-}
-
 /* Fields come from where OpenImageIO takes them, in its order: tags, IPTC for fields that they lack, XMP over both.
  * Files with metadata blocks that OpenImageIO reads in its own way are left to it. */
 static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_error *err)
@@ -190,7 +177,15 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
     else if (!ok || !txm_raster_meta_store(&meta, info))
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for its metadata", t->path);
     txm_raster_meta_clear(&meta);
-    return status == TXM_OK ? read_exif(t, info, err) : status;
+    toff_t exif = 0;
+    if (status != TXM_OK || !TIFFGetField(t->tif, TIFFTAG_EXIFIFD, &exif))
+        return status != TXM_OK ? status : txm_tiff_cause(t, err);
+    uint16_t space = 0xffff; /* uncalibrated */
+    const bool back = visit_exif(t, exif, &space);
+    status = txm_tiff_cause(t, err);
+    if (status == TXM_OK && space != 0xffff)
+        strcpy(info->colorspace_hint, TXM_INTEROP_SRGB);
+    return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
 }
 
 /* The layout comes first, since it decides which kinds of samples are possible. */

@@ -71,51 +71,32 @@ static txm_status stream_row(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *r
     return TXM_OK;
 }
 
-/* Copies with steps, since planes are interleaved and extra samples skipped. */
-static void copy_samples(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
-                         uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        memcpy(dst + i * dst_step, src + i * src_step, bytes);
-}
-
 /* Floats of 24 bits and doubles are delivered as floats. */
 static bool becomes_float(const txm_tiff *t)
 {
     return t->sample_bytes == 3 || t->sample_bytes == 8;
 }
 
-/* 1 bit of sign, 7 of exponent, 16 of mantissa (Adobe's TIFF technical note 3), which a float represents exactly. */
-static float float24(const uint8_t bytes[3])
+/* A double, or 24 bits: 1 of sign, 7 of exponent, 16 of mantissa (Adobe's TIFF technical note 3), which a float
+ * represents exactly. */
+static float float_of(const uint8_t *sample, uint32_t bytes)
 {
-    uint32_t bits = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
+    double wide;
+    float value;
+    if (bytes == sizeof wide) {
+        memcpy(&wide, sample, sizeof wide);
+        return (float)wide;
+    }
+    uint32_t bits = sample[0] | (uint32_t)sample[1] << 8 | (uint32_t)sample[2] << 16;
     uint32_t exponent = bits >> 16 & 0x7F, magnitude = (bits & 0xFFFF) << 7;
-    float sample;
     if (exponent == 0) {
-        sample = ldexpf((float)magnitude, -62 - 23);
-        return bits >> 23 ? -sample : sample;
+        value = ldexpf((float)magnitude, -62 - 23);
+        return bits >> 23 ? -value : value;
     }
     magnitude |= (exponent == 0x7F ? 0xFF : exponent + 127 - 63) << 23;
     magnitude |= bits >> 23 << 31;
-    memcpy(&sample, &magnitude, sizeof sample);
-    return sample;
-}
-
-static void to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
-                      uint32_t channels, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++, dst += dst_step, src += src_step)
-        for (uint32_t c = 0; c < channels; c++) {
-            float sample;
-            double wide;
-            if (bytes == sizeof wide) {
-                memcpy(&wide, src + c * bytes, sizeof wide);
-                sample = (float)wide;
-            } else {
-                sample = float24(src + c * bytes);
-            }
-            memcpy(dst + c * sizeof sample, &sample, sizeof sample);
-        }
+    memcpy(&value, &magnitude, sizeof value);
+    return value;
 }
 
 static float share_of(const uint8_t *sample, uint32_t bytes)
@@ -125,15 +106,26 @@ static float share_of(const uint8_t *sample, uint32_t bytes)
     return bytes == 2 ? (float)wide * (1.0f / 65535.0f) : (float)*sample * (1.0f / 255.0f);
 }
 
-/* Converts a row of CMYK as OpenImageIO does, without the profile: what ink and black leave of the light. */
-static void inks_to_colors(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
+/* Copies with steps, since planes are interleaved and extra samples skipped. */
+static inline void copy_samples(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
+                                uint32_t count)
 {
-    const uint32_t bytes = t->sample_bytes, black = TXM_INKS - 1;
-    const size_t pixel = (size_t)t->plane_channels * bytes, ink = t->planes > 1 ? plane_step : bytes;
-    for (uint32_t x = 0; x < t->width; x++, row += pixel) {
-        const float light = 1.0f - share_of(row + black * ink, bytes);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(dst + i * dst_step, src + i * src_step, bytes);
+}
+
+static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
+{
+    const uint32_t channels = t->channels / t->planes; /* channels in each plane */
+    const size_t bytes = becomes_float(t) ? sizeof(float) : t->sample_bytes, to = t->channels * bytes;
+    const size_t from = (size_t)t->plane_channels * t->sample_bytes;
+    /* CMYK is converted as in OpenImageIO, without the profile: what ink and black leave of the light. */
+    const uint32_t black = TXM_INKS - 1;
+    const size_t ink = t->planes > 1 ? plane_step : bytes;
+    for (uint32_t x = 0; t->inks && x < t->width; x++, row += from) {
+        const float light = 1.0f - share_of(row + black * ink, t->sample_bytes);
         for (uint32_t c = 0; c < black; c++, dst += bytes) {
-            const float share = (1.0f - share_of(row + c * ink, bytes)) * light;
+            const float share = (1.0f - share_of(row + c * ink, t->sample_bytes)) * light;
             const uint16_t wide = (uint16_t)(share * 65535.0f + 0.5f);
             if (bytes == 2)
                 memcpy(dst, &wide, 2);
@@ -141,21 +133,15 @@ static void inks_to_colors(const txm_tiff *t, const uint8_t *row, size_t plane_s
                 *dst = (uint8_t)(share * 255.0f + 0.5f);
         }
     }
-}
-
-static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
-{
-    size_t bytes = becomes_float(t) ? sizeof(float) : t->sample_bytes;
-    size_t from = (size_t)t->plane_channels * t->sample_bytes, to = t->channels * bytes;
-    uint32_t channels = t->channels / t->planes; /* channels in each plane */
-    if (t->inks) {
-        inks_to_colors(t, row, plane_step, dst);
-        return;
-    }
-    for (uint32_t p = 0; p < t->planes; p++, row += plane_step, dst += bytes) {
+    for (uint32_t p = 0; !t->inks && p < t->planes; p++, row += plane_step, dst += bytes) {
+        for (size_t i = 0; becomes_float(t) && i < (size_t)t->width * channels; i++) {
+            const size_t x = i / channels, c = i % channels;
+            const float value = float_of(row + x * from + c * t->sample_bytes, t->sample_bytes);
+            memcpy(dst + x * to + c * sizeof value, &value, sizeof value);
+        }
         if (becomes_float(t))
-            to_floats(dst, to, row, from, t->sample_bytes, channels, t->width);
-        else if (from == to)
+            continue;
+        if (from == to)
             memcpy(dst, row, to * t->width);
         else if (t->planes > 1 && bytes == 1)
             copy_samples(dst, to, row, 1, 1, t->width);
