@@ -67,11 +67,6 @@ struct txm_encode_queue {
     encoders *idle;
 };
 
-static uint32_t tiles_across(const txm_encode_queue *q, uint32_t level)
-{
-    return (txm_level_size(q->layout.width, level) + q->layout.tile_px - 1) / q->layout.tile_px;
-}
-
 txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_tx_writer *writer,
                                 txm_section_writer *section, const char *spill_dir, txm_encode_queue **out,
                                 txm_error *err)
@@ -94,7 +89,7 @@ txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_t
     bool ok = q->commits && q->spill;
     for (uint32_t l = 1; ok && l < layout->levels; l++) {
         upper_level *u = &q->upper[l];
-        u->tiles = tiles_across(q, l) * ((txm_level_size(layout->height, l) + layout->tile_px - 1) / layout->tile_px);
+        u->tiles = txm_layout_tiles_x(layout, l) * txm_layout_tiles_y(layout, l);
         u->offsets = txm_calloc(u->tiles, sizeof *u->offsets);
         u->sizes = txm_calloc(u->tiles, sizeof *u->sizes);
         ok = u->offsets && u->sizes;
@@ -285,7 +280,8 @@ static void commit_ready(void *arg)
         pthread_mutex_unlock(&q->lock);
         if (!b)
             return;
-        uint32_t level = b->band->level, tile = b->band->y / q->layout.tile_px * tiles_across(q, level) + b->tile_x;
+        uint32_t level = b->band->level,
+                 tile = b->band->y / q->layout.tile_px * txm_layout_tiles_x(&q->layout, level) + b->tile_x;
         const uint8_t *bytes = b->bytes;
         txm_error err = {0};
         unsigned long long clock = txm_job_clock(q->job);
@@ -377,7 +373,7 @@ static batch *new_batch(txm_encode_queue *q, bool borders)
 /* Batches enter the list under the lock, in the order of calls, which is the order of the file. */
 static bool queue_batches(txm_encode_queue *q, txm_band *band, txm_band *const around[TXM_BANDS_AROUND])
 {
-    uint32_t tiles = tiles_across(q, band->level);
+    uint32_t tiles = txm_layout_tiles_x(&q->layout, band->level);
     for (uint32_t x = 0; x < tiles; x += q->batch_tiles) {
         batch *b = new_batch(q, around != NULL);
         if (!b)

@@ -27,11 +27,8 @@
 #include "txmill/out_file.h"
 
 enum {
-    LOCAL_BYTES = 30,
-    CENTRAL_BYTES = 46,
-    END_BYTES = 22,
-    CRC_AT = 14, /* in a local header */
-    EXTRA_BYTES = 64,
+    CRC_AT = 14,        /* in a local header */
+    RECORD_BYTES = 112, /* more than any header, or what ends an archive, has */
     UTF8_NAME = 1 << 11,
     FOR_ZIP64 = 45, /* versions of zip that a reader needs */
     FOR_STORED = 10,
@@ -53,7 +50,7 @@ struct txm_archive {
 };
 
 typedef struct writer {
-    uint8_t data[CENTRAL_BYTES + EXTRA_BYTES];
+    uint8_t data[RECORD_BYTES];
     size_t size;
 } writer;
 
@@ -81,22 +78,14 @@ int txm_archive_keeps(int64_t time)
     return time >= INT32_MIN && time <= INT32_MAX && dos_time(time) != 0x00210000U;
 }
 
-static bool is_utf8(const char *name)
-{
-    while (*name) {
-        const size_t n = txm_utf8_sequence(name);
-        if (!n)
-            return false;
-        name += n;
-    }
-    return true;
-}
-
-/* The part that local and central headers share, and the extra fields; `offset` only counts in the directory. */
-static void put_file(writer *w, const txm_archive *a, bool central)
+/* Adds a local header or an entry of the directory, which share most fields: a fixed part, the name, extra fields. */
+static bool add_header(txm_archive *a, bool central, bool (*add)(txm_archive *a, const void *data, size_t bytes))
 {
     const bool large = a->bytes >= most, far = central && a->header >= most;
-    writer extra = {.size = 0};
+    const char *name = a->name;
+    for (size_t n; *name && (n = txm_utf8_sequence(name));)
+        name += n;
+    writer w = {.size = 0}, extra = {.size = 0};
     if (large || far) {
         put(&extra, 0x0001, 2);
         put(&extra, (large ? 16U : 0U) + (far ? 8U : 0U), 2);
@@ -113,34 +102,24 @@ static void put_file(writer *w, const txm_archive *a, bool central)
         put(&extra, 1, 1); /* only when it was changed */
         put(&extra, (uint32_t)a->time, 4);
     }
-    put(w, central ? 0x02014B50 : 0x04034B50, 4);
+    put(&w, central ? 0x02014B50 : 0x04034B50, 4);
     if (central)
-        put(w, MADE_BY_UNIX, 2);
-    put(w, large || far ? FOR_ZIP64 : FOR_STORED, 2);
-    put(w, is_utf8(a->name) ? UTF8_NAME : 0, 2);
-    put(w, 0, 2); /* stored */
-    put(w, dos_time(a->time), 4);
-    put(w, a->crc, 4);
-    put(w, large ? most : a->bytes, 4);
-    put(w, large ? most : a->bytes, 4);
-    put(w, strlen(a->name), 2);
-    put(w, extra.size, 2);
+        put(&w, MADE_BY_UNIX, 2);
+    put(&w, large || far ? FOR_ZIP64 : FOR_STORED, 2);
+    put(&w, *name ? 0 : UTF8_NAME, 2);
+    put(&w, 0, 2); /* stored */
+    put(&w, dos_time(a->time), 4);
+    put(&w, a->crc, 4);
+    put(&w, large ? most : a->bytes, 4);
+    put(&w, large ? most : a->bytes, 4);
+    put(&w, strlen(a->name), 2);
+    put(&w, extra.size, 2);
     if (central) {
-        put(w, 0, 6); /* no comment, first disk, bytes and no text */
-        put(w, 0100644U << 16, 4);
-        put(w, far ? most : a->header, 4);
+        put(&w, 0, 6); /* no comment, first disk, bytes and no text */
+        put(&w, 0100644U << 16, 4);
+        put(&w, far ? most : a->header, 4);
     }
-    memcpy(w->data + w->size, extra.data, extra.size);
-    w->size += extra.size;
-}
-
-/* The name comes between the fixed part and the extra fields. */
-static bool add_header(txm_archive *a, bool central, bool (*add)(txm_archive *a, const void *data, size_t bytes))
-{
-    writer w = {.size = 0};
-    put_file(&w, a, central);
-    const size_t fixed = central ? CENTRAL_BYTES : LOCAL_BYTES;
-    return add(a, w.data, fixed) && add(a, a->name, strlen(a->name)) && add(a, w.data + fixed, w.size - fixed);
+    return add(a, w.data, w.size) && add(a, a->name, strlen(a->name)) && add(a, extra.data, extra.size);
 }
 
 static bool to_file(txm_archive *a, const void *data, size_t bytes)

@@ -6,6 +6,7 @@
  * twice: first with a filler attribute that reserves room, and at the end, to memory, with the real values and the
  * filler shortened by their length. Those bytes then replace the first header.
  */
+#include <ctype.h>
 #include <openexr.h>
 #include <string.h>
 
@@ -223,5 +224,48 @@ static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm
     return status;
 }
 
-const txm_container_writer txm_tx_exr_writer = {exr_open,  exr_add,           NULL, exr_finish_file,
-                                                exr_close, txm_exr_read_back, false};
+/* Whether the file has the attribute, in which the reader replaces control characters by question marks. Attributes
+ * beyond its limits are not checked. */
+static bool has(const txm_read_back *c, const char *name, const char *text)
+{
+    const txm_metadata *m = &c->tx->metadata;
+    const char *kept = txm_tx_metadata_of(c->tx, name);
+    if (!kept)
+        return m->count == TXM_METADATA_MAX_ENTRIES ||
+               m->text.size + strlen(name) + strlen(text) + 2 > TXM_METADATA_MAX_BYTES;
+    while (*kept && (*kept == *text || (*kept == '?' && iscntrl((unsigned char)*text)))) {
+        kept++;
+        text++;
+    }
+    return *kept == *text;
+}
+
+static bool has_color(const txm_read_back *c, const char *name, const float *color)
+{
+    char text[TXM_COLOR_BYTES];
+    txm_metadata_color(color, c->layout->channels, text);
+    return has(c, name, text);
+}
+
+/* Whether a finished file has the requested attributes. */
+static txm_status exr_read_back(const txm_read_back *c)
+{
+    const txm_tx_metadata *m = c->metadata;
+    const txm_tx_summary *s = c->summary;
+    txm_exr_texts texts;
+    txm_metadata_exr_texts(m, c->layout->channels, &texts);
+    bool same = has(c, "oiio:SHA-1", s->sha1) && has_color(c, "oiio:AverageColor", s->average) &&
+                (!s->constant || has_color(c, "oiio:ConstantColor", s->constant_color));
+    for (size_t i = 0; same && i < texts.count; i++)
+        same = !texts.words[i].value || has(c, texts.words[i].name, texts.words[i].value);
+    for (size_t i = 0; same && i < m->attribute_count; i++) {
+        const char *name = txm_metadata_exr_name(m->attributes[i].name);
+        same = txm_metadata_is_reserved(m->attributes[i].name);
+        for (size_t j = 0; !same && j < m->attribute_count; j++) /* if attributes share a name, one of them is kept */
+            same = !strcmp(txm_metadata_exr_name(m->attributes[j].name), name) && has(c, name, m->attributes[j].value);
+    }
+    return same ? TXM_OK : txm_read_back_differs(c, "its metadata");
+}
+
+const txm_container_writer txm_tx_exr_writer = {exr_open,  exr_add,       NULL, exr_finish_file,
+                                                exr_close, exr_read_back, false};

@@ -3,7 +3,7 @@
  * Compares a finished tx file with what should have been written.
  *
  * The file is opened by our own reader like any other, and each difference in shape, order, text or tables is a failure
- * that names it. Texts and tables depend on the container: tiff_read_back.c, exr_read_back.c.
+ * that names it. Texts and tables depend on the container: tiff_writer.c, exr_writer.c.
  *
  * This is necessary because a disk or a network share may accept writes and store something else, and a bug in this
  * program or a library could put wrong textures under names that a farm trusts. Reading back costs little, since the
@@ -28,12 +28,9 @@ txm_status txm_tx_read_back(int fd, const char *name, const txm_tx_layout *layou
                             const txm_tx_summary *summary, uint64_t image_bytes, bool section, txm_error *err)
 {
     txm_error why = {0};
-    txm_tx_metadata texts; /* the writer's texts, none of which is NULL */
-    txm_status status = txm_metadata_copy(metadata, &texts, err);
-    if (status != TXM_OK)
-        return status;
+    const txm_tx_metadata texts = txm_metadata_complete(metadata);
     txm_read_back c = {.layout = layout, .metadata = &texts, .summary = summary, .err = &why};
-    status = txm_tx_open_fd(fd, name, &c.tx, &why);
+    txm_status status = txm_tx_open_fd(fd, name, &c.tx, &why);
     if (status == TXM_OK) {
         const txm_tx_info *info = &c.tx->info;
         const txm_tx_layout *l = layout;
@@ -52,7 +49,6 @@ txm_status txm_tx_read_back(int fd, const char *name, const txm_tx_layout *layou
     if (status == TXM_OK)
         status = txm_container_writer_of(layout->type)->read_back(&c);
     txm_tx_close(&c.tx);
-    txm_metadata_clear(&texts);
     /* The reader's errors for damaged files don't apply: no existing file is damaged, this one was not written
      * properly. */
     if (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||

@@ -77,45 +77,6 @@ static void find_seals(sealed_file *f, const uint8_t *data, size_t bytes, uint64
     }
 }
 
-/* The checksums of the chunks of a PNG file that contain seals. */
-static void find_checksums(sealed_file *f, const uint8_t *head, size_t bytes)
-{
-    static const uint8_t magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
-    const size_t seals = f->count;
-    if (bytes < sizeof magic || memcmp(head, magic, sizeof magic) != 0)
-        return;
-    for (size_t at = sizeof magic; at + CHUNK_HEAD_BYTES < bytes;) {
-        const uint64_t end = at + CHUNK_HEAD_BYTES + (uint64_t)txm_load_be32(head + at);
-        bool holds = false;
-        for (size_t i = 0; i < seals; i++)
-            holds |= f->blanks[i].at >= at && f->blanks[i].at < end;
-        if (end + CRC_BYTES > bytes)
-            return;
-        if (holds)
-            add_blank(f, end, CRC_BYTES);
-        at = (size_t)end + CRC_BYTES;
-    }
-}
-
-/* The ends of the file are read into `piece`, which has one more byte, so that text in it ends. */
-static bool find_blanks(sealed_file *f)
-{
-    const size_t head = f->bytes < 2 * LOOK_BYTES ? (size_t)f->bytes : LOOK_BYTES;
-    if (!read_part(f, f->piece, head, 0))
-        return false;
-    f->piece[head] = 0;
-    find_seals(f, f->piece, head, 0);
-    find_checksums(f, f->piece, head);
-    if (head == f->bytes)
-        return true;
-    const uint64_t at = f->bytes - LOOK_BYTES;
-    if (!read_part(f, f->piece, LOOK_BYTES, at))
-        return false;
-    f->piece[LOOK_BYTES] = 0;
-    find_seals(f, f->piece, LOOK_BYTES, at);
-    return true;
-}
-
 static bool digest(sealed_file *f, char hex[DIGITS + 1])
 {
     XXH64_state_t *state = XXH64_createState();
@@ -144,8 +105,11 @@ static bool digest(sealed_file *f, char hex[DIGITS + 1])
     return good;
 }
 
+/* Finds the seals in both ends of the file, and in PNG the checksums of the chunks that contain them. The ends are read
+ * into `piece`, which has one more byte, so that text in it ends. */
 static bool open_sealed(sealed_file *f, int fd)
 {
+    static const uint8_t magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     struct stat st;
     *f = (sealed_file){.fd = fd, .piece = malloc(PIECE_BYTES + 1)};
     if (!f->piece)
@@ -154,7 +118,32 @@ static bool open_sealed(sealed_file *f, int fd)
         f->sys_errno = errno;
     else
         f->bytes = (uint64_t)st.st_size;
-    return !f->sys_errno && find_blanks(f);
+    const size_t head = f->bytes < 2 * LOOK_BYTES ? (size_t)f->bytes : LOOK_BYTES;
+    if (f->sys_errno || !read_part(f, f->piece, head, 0))
+        return false;
+    f->piece[head] = 0;
+    find_seals(f, f->piece, head, 0);
+    const size_t seals = f->count;
+    const bool png = head >= sizeof magic && memcmp(f->piece, magic, sizeof magic) == 0;
+    for (size_t at = sizeof magic; png && at + CHUNK_HEAD_BYTES < head;) {
+        const uint64_t end = at + CHUNK_HEAD_BYTES + (uint64_t)txm_load_be32(f->piece + at);
+        bool holds = false;
+        for (size_t i = 0; i < seals; i++)
+            holds |= f->blanks[i].at >= at && f->blanks[i].at < end;
+        if (end + CRC_BYTES > head)
+            break;
+        if (holds)
+            add_blank(f, end, CRC_BYTES);
+        at = (size_t)end + CRC_BYTES;
+    }
+    const uint64_t tail = f->bytes - LOOK_BYTES;
+    if (head < f->bytes) {
+        if (!read_part(f, f->piece, LOOK_BYTES, tail))
+            return false;
+        f->piece[LOOK_BYTES] = 0;
+        find_seals(f, f->piece, LOOK_BYTES, tail);
+    }
+    return true;
 }
 
 txm_status txm_seal_file(int fd, const char *name, txm_error *err)

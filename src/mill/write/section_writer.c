@@ -27,7 +27,6 @@ static const char what[] = "border section";
 
 struct txm_section_writer {
     txm_tx_layout layout;
-    uint32_t tiles_x[TXM_MAX_LEVELS], tiles_y[TXM_MAX_LEVELS];
     uint64_t first[TXM_MAX_LEVELS + 1]; /* number of the first tile of each level; the last element: all tiles */
     uint64_t *offsets; /* offset of each border in `payloads`, in tile order; MISSING until it is added */
     uint64_t *hashes;  /* hashes of the payloads */
@@ -52,9 +51,7 @@ txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill
         return txm_no_memory(err, what);
     w->layout = *layout;
     for (uint32_t i = 0; i < layout->levels; i++) {
-        w->tiles_x[i] = (txm_level_size(layout->width, i) + layout->tile_px - 1) / layout->tile_px;
-        w->tiles_y[i] = (txm_level_size(layout->height, i) + layout->tile_px - 1) / layout->tile_px;
-        w->first[i + 1] = w->first[i] + (uint64_t)w->tiles_x[i] * w->tiles_y[i];
+        w->first[i + 1] = w->first[i] + (uint64_t)txm_layout_tiles_x(layout, i) * txm_layout_tiles_y(layout, i);
     }
     w->index_bytes = 4 + 8 * (size_t)layout->levels + 8 * (size_t)w->first[layout->levels];
     w->index = txm_calloc(w->index_bytes, 1);
@@ -69,8 +66,8 @@ txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill
     txm_store_le32(p, layout->levels);
     p += 4;
     for (uint32_t i = 0; i < layout->levels; i++, p += 8) {
-        txm_store_le32(p, w->tiles_x[i]);
-        txm_store_le32(p + 4, w->tiles_y[i]);
+        txm_store_le32(p, txm_layout_tiles_x(layout, i));
+        txm_store_le32(p + 4, txm_layout_tiles_y(layout, i));
     }
     w->sizes = p;
     w->checks = p + 4 * w->first[layout->levels];
@@ -122,26 +119,6 @@ static uint32_t size_of(const txm_section_writer *w, uint64_t border)
     return txm_load_le32(w->sizes + 4 * border);
 }
 
-/* Finds borders with the same payload as an earlier one, which patterns produce, among the last few thousand different
- * ones. Equal hashes are taken for equal bytes; if that were wrong, the reader would notice from the border's check. */
-static txm_status find_repeats(txm_section_writer *w, txm_error *err)
-{
-    uint64_t *seen = txm_calloc(SEEN, sizeof *seen); /* borders, by hash */
-    if (!seen)
-        return txm_no_memory(err, what);
-    for (uint64_t i = 0; i < w->added; i++) {
-        uint64_t *s = &seen[w->hashes[i] % SEEN];
-        if (size_of(w, i) <= TXM_BORDER_REFERENCE_BYTES)
-            continue;
-        if (*s < i && w->hashes[*s] == w->hashes[i] && size_of(w, *s) == size_of(w, i))
-            w->offsets[i] = REPEATS | *s;
-        else
-            *s = i;
-    }
-    free(seen);
-    return TXM_OK;
-}
-
 /* Bytes of all payloads if those longer than `longest` are left out. */
 static uint64_t payload_bytes(const txm_section_writer *w, uint32_t longest)
 {
@@ -155,16 +132,29 @@ static uint64_t payload_bytes(const txm_section_writer *w, uint32_t longest)
 }
 
 /* Writes the payloads in tile order; sizes in the index become those that are stored. The longest payloads are left
- * out, so that the section is at most a fifth of the file. */
+ * out, so that the section is at most a fifth of the file. Borders with the same payload as an earlier one, which
+ * patterns produce, are found among the last few thousand different ones. Equal hashes are taken for equal bytes; if
+ * that were wrong, the reader would notice from the border's check. */
 static txm_status append_payloads(txm_section_writer *w, uint64_t image_bytes, txm_output *out, txm_error *err)
 {
     /* An index of checks, which do not compress, and sizes, which do. */
     const uint64_t tail = TXM_SECTION_FOOTER_BYTES + 7 * w->added, most = image_bytes / 4;
     const uint64_t bound = most > tail ? most - tail : 0;
     uint32_t longest = 0, low = 0;
-    for (uint64_t i = 0; i < w->added; i++)
-        longest = size_of(w, i) > longest ? size_of(w, i) : longest;
-    txm_status status = find_repeats(w, err);
+    uint64_t *seen = txm_calloc(SEEN, sizeof *seen); /* borders, by hash */
+    if (!seen)
+        return txm_no_memory(err, what);
+    for (uint64_t i = 0; i < w->added; i++) {
+        const uint32_t size = size_of(w, i);
+        uint64_t *s = &seen[w->hashes[i] % SEEN];
+        longest = size > longest ? size : longest;
+        if (size > TXM_BORDER_REFERENCE_BYTES && *s < i && w->hashes[*s] == w->hashes[i] && size_of(w, *s) == size)
+            w->offsets[i] = REPEATS | *s;
+        else if (size > TXM_BORDER_REFERENCE_BYTES)
+            *s = i;
+    }
+    free(seen);
+    txm_status status = TXM_OK;
     if (w->layout.width >= MIN_BOUND_PX && w->layout.height >= MIN_BOUND_PX && payload_bytes(w, longest) > bound) {
         while (low < longest) { /* the largest that fits */
             uint32_t middle = low + (longest - low + 1) / 2;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The file has no name from the start if the file system supports that, so that a killed process leaves nothing behind.
- * Bytes are read back by offset in small windows, since the order of reading is that of the tx file and only roughly
- * that of writing.
+ * Bytes are read back by offset, since the order of reading is that of the tx file and only roughly that of writing.
  */
 #include "mill/write/spill.h"
 
@@ -19,7 +18,7 @@
 #include "base/os/owner.h"
 #include "base/output.h"
 
-enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 16 };
+enum { FIRST_BYTES = 1 << 16 };
 
 /* Bytes [0, used) are in memory, [used, used + file end) in the file. Once the file exists, memory does not grow any
  * more. */
@@ -29,9 +28,8 @@ struct txm_spill {
     uint8_t *memory;
     int fd; /* -1: none yet */
     txm_output file;
-    uint8_t *window; /* the bytes read back last; tiles are small and requested nearly in order */
-    uint64_t window_at;
-    size_t window_bytes, window_capacity;
+    uint8_t *window; /* what was read back last */
+    size_t window_bytes;
 };
 
 txm_spill *txm_spill_new(const char *dir, size_t budget_bytes)
@@ -104,42 +102,29 @@ txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_
     return txm_output_status(&s->file, err);
 }
 
-/* Fills the window with at least size_bytes existing bytes from `offset` on. The window never becomes stale, because
- * the spill only grows. */
-static txm_status fill_window(txm_spill *s, uint64_t offset, size_t size_bytes, txm_error *err)
-{
-    uint64_t left = txm_spill_size(s) - offset, from_file = offset > s->used ? offset - s->used : 0;
-    size_t wanted = size_bytes > WINDOW_BYTES ? size_bytes : left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES;
-    size_t in_memory = offset < s->used ? s->used - (size_t)offset : 0;
-    if (wanted > s->window_capacity) {
-        free(s->window);
-        s->window_bytes = s->window_capacity = 0;
-        if (!(s->window = txm_alloc_pixels(wanted, 1)))
-            return txm_no_memory(err, s->dir);
-        s->window_capacity = wanted;
-    }
-    s->window_bytes = 0;
-    if (in_memory)
-        memcpy(s->window, s->memory + offset, in_memory);
-    if (!txm_output_read(&s->file, from_file, s->window + in_memory, wanted - in_memory))
-        return txm_output_status(&s->file, err);
-    s->window_at = offset;
-    s->window_bytes = wanted;
-    return TXM_OK;
-}
-
+/* What is read back is at most a tile; the file's own buffer and the page cache make that cheap. */
 txm_status txm_spill_view(txm_spill *s, uint64_t offset, size_t size_bytes, const uint8_t **bytes, txm_error *err)
 {
     static const uint8_t nothing;
-    uint64_t size = txm_spill_size(s);
+    const uint64_t size = txm_spill_size(s);
     if (offset > size || size_bytes > size - offset)
         return txm_fail(err, TXM_STATUS_INTERNAL, "%s: read beyond the end of the temporary file", s->dir);
     if (offset + size_bytes <= s->used) {
         *bytes = size_bytes ? s->memory + offset : &nothing; /* there may be no memory yet */
         return TXM_OK;
     }
-    bool inside = offset >= s->window_at && offset + size_bytes <= s->window_at + s->window_bytes;
-    txm_status status = inside ? TXM_OK : fill_window(s, offset, size_bytes, err);
-    *bytes = status == TXM_OK ? s->window + (offset - s->window_at) : NULL;
-    return status;
+    if (size_bytes > s->window_bytes) {
+        free(s->window);
+        s->window = txm_alloc_pixels(size_bytes, 1);
+        s->window_bytes = s->window ? size_bytes : 0;
+    }
+    if (!(*bytes = s->window))
+        return txm_no_memory(err, s->dir);
+    const size_t in_memory = offset < s->used ? s->used - (size_t)offset : 0;
+    if (in_memory)
+        memcpy(s->window, s->memory + offset, in_memory);
+    const uint64_t from_file = offset > s->used ? offset - s->used : 0;
+    return txm_output_read(&s->file, from_file, s->window + in_memory, size_bytes - in_memory)
+               ? TXM_OK
+               : txm_output_status(&s->file, err);
 }

@@ -9,7 +9,6 @@
  * behind.)
  */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <tiffio.h>
@@ -23,6 +22,7 @@
 #include "mill/write/writer_metadata.h"
 #include "tile/reader/blender_format.h"
 #include "tile/reader/libtiff.h"
+#include "tile/reader/tiff_reader.h"
 
 typedef struct tiff_writer {
     const txm_tx_layout *layout;
@@ -106,56 +106,12 @@ static txm_status tiff_refused(tiff_writer *w, const char *what, txm_error *err)
     return txm_fail(err, TXM_STATUS_INTERNAL, "%s: libtiff cannot write %s: %s", w->out->name, what, w->said);
 }
 
-/* Classic TIFF is limited to 4 GiB. The encoded size is not known yet, so the worst case decides: every tile stored
- * uncompressed, with the codec's overhead (under 1/256) and 16 bytes for offset and count. */
-static bool needs_big(const txm_tx_layout *l)
-{
-    uint64_t tile_bytes = (uint64_t)l->tile_px * l->tile_px * l->channels * txm_type_bytes(l->type);
-    uint64_t total = 1 << 20;
-    for (uint32_t i = 0; i < l->levels; i++) {
-        uint64_t x = (txm_level_size(l->width, i) + l->tile_px - 1) / l->tile_px;
-        uint64_t y = (txm_level_size(l->height, i) + l->tile_px - 1) / l->tile_px;
-        total += x * y * (tile_bytes + tile_bytes / 256 + 80);
-    }
-    return total > UINT32_MAX;
-}
-
 /* If libtiff has no memory for a text, it reports success, and the text is missing or read through NULL when it is
  * written. Therefore the stored value is checked. The same applies to ExtraSamples. */
 static int set_tiff_text(TIFF *t, uint32_t tag, const char *text)
 {
     const char *kept = NULL;
     return TIFFSetField(t, tag, text) && TIFFGetField(t, tag, &kept) && kept && !strcmp(kept, text);
-}
-
-static int set_structure(tiff_writer *w, uint32_t level)
-{
-    TIFF *t = w->tiff;
-    const txm_tx_layout *l = w->layout;
-    int ok = TIFFSetField(t, TIFFTAG_IMAGEWIDTH, txm_level_size(l->width, level));
-    ok = ok && TIFFSetField(t, TIFFTAG_IMAGELENGTH, txm_level_size(l->height, level));
-    ok = ok && TIFFSetField(t, TIFFTAG_TILEWIDTH, l->tile_px) && TIFFSetField(t, TIFFTAG_TILELENGTH, l->tile_px);
-    ok = ok && TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, (int)(8 * txm_type_bytes(l->type)));
-    ok = ok && TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
-    ok = ok && TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (int)l->channels);
-    ok = ok && TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
-    ok = ok && TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
-    ok = ok && TIFFSetField(t, TIFFTAG_PHOTOMETRIC, l->channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
-    if (ok && l->channels == 4) {
-        /* The extra sample is unspecified, as in Blender's files, although alpha is mostly associated. */
-        const uint16_t extra = EXTRASAMPLE_UNSPECIFIED, *kept = NULL;
-        uint16_t count = 0;
-        ok = TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &extra) && TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &count, &kept) &&
-             count == 1 && kept && *kept == extra;
-    }
-    /* The predictor depends on the codec; tiles are filtered before they are added. */
-    const txm_codec codec = l->compression.codec;
-    ok = ok && TIFFSetField(t, TIFFTAG_COMPRESSION,
-                            codec == TXM_CODEC_NONE   ? COMPRESSION_NONE
-                            : codec == TXM_CODEC_ZSTD ? COMPRESSION_ZSTD
-                                                      : COMPRESSION_ADOBE_DEFLATE);
-    ok = ok && (codec == TXM_CODEC_NONE || TIFFSetField(t, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL));
-    return ok && set_tiff_text(t, TIFFTAG_DATETIME, w->date);
 }
 
 /* TIFF stores the aspect only in its resolutions. If these contradict the aspect, they are adjusted by the rules of
@@ -185,8 +141,32 @@ static int set_density(TIFF *t, const txm_density *d)
 static txm_status begin_level(tiff_writer *w, uint32_t level, txm_error *err)
 {
     TIFF *t = w->tiff;
+    const txm_tx_layout *l = w->layout;
     const txm_tx_metadata *m = w->metadata;
-    int ok = set_structure(w, level);
+    int ok = TIFFSetField(t, TIFFTAG_IMAGEWIDTH, txm_level_size(l->width, level));
+    ok = ok && TIFFSetField(t, TIFFTAG_IMAGELENGTH, txm_level_size(l->height, level));
+    ok = ok && TIFFSetField(t, TIFFTAG_TILEWIDTH, l->tile_px) && TIFFSetField(t, TIFFTAG_TILELENGTH, l->tile_px);
+    ok = ok && TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, (int)(8 * txm_type_bytes(l->type)));
+    ok = ok && TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    ok = ok && TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (int)l->channels);
+    ok = ok && TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    ok = ok && TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    ok = ok && TIFFSetField(t, TIFFTAG_PHOTOMETRIC, l->channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
+    if (ok && l->channels == 4) {
+        /* The extra sample is unspecified, as in Blender's files, although alpha is mostly associated. */
+        const uint16_t extra = EXTRASAMPLE_UNSPECIFIED, *kept = NULL;
+        uint16_t count = 0;
+        ok = TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &extra) && TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &count, &kept) &&
+             count == 1 && kept && *kept == extra;
+    }
+    /* The predictor depends on the codec; tiles are filtered before they are added. */
+    const txm_codec codec = l->compression.codec;
+    ok = ok && TIFFSetField(t, TIFFTAG_COMPRESSION,
+                            codec == TXM_CODEC_NONE   ? COMPRESSION_NONE
+                            : codec == TXM_CODEC_ZSTD ? COMPRESSION_ZSTD
+                                                      : COMPRESSION_ADOBE_DEFLATE);
+    ok = ok && (codec == TXM_CODEC_NONE || TIFFSetField(t, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL));
+    ok = ok && set_tiff_text(t, TIFFTAG_DATETIME, w->date);
     if (!level) {
         ok = ok && set_tiff_text(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
         ok = ok && set_tiff_text(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
@@ -232,7 +212,15 @@ static txm_status tiff_open(const txm_tx_layout *layout, const txm_tx_metadata *
     w->layout = layout;
     w->metadata = metadata;
     w->out = out;
-    w->big = needs_big(layout);
+    /* Classic TIFF is limited to 4 GiB. The encoded size is not known yet, so the worst case decides: every tile stored
+     * uncompressed, with the codec's overhead (under 1/256) and 16 bytes for offset and count. */
+    const uint64_t tile_bytes =
+        (uint64_t)layout->tile_px * layout->tile_px * layout->channels * txm_type_bytes(layout->type);
+    uint64_t total = 1 << 20;
+    for (uint32_t i = 0; i < layout->levels; i++)
+        total += (uint64_t)txm_layout_tiles_x(layout, i) * txm_layout_tiles_y(layout, i) *
+                 (tile_bytes + tile_bytes / 256 + 80);
+    w->big = total > UINT32_MAX;
     /* ImageDescription gets room for the values that are known last. */
     const txm_tx_summary none = {.sha1 = "----------------------------------------", .opaque = true};
     txm_metadata_date(metadata->source_mtime, w->date);
@@ -279,60 +267,139 @@ static txm_status tiff_end_level(void *self, uint32_t level, txm_error *err)
     return level + 1 < w->layout->levels ? begin_level(w, level + 1, err) : TXM_OK;
 }
 
-/* The offset of the first directory's entry for `tag`; 0 if it cannot be found. Entries have 12 bytes in classic TIFF
- * (tag, type, count, offset: 2 2 4 4) and 20 in BigTIFF (2 2 8 8). */
-static uint64_t find_entry(tiff_writer *w, unsigned tag)
-{
-    uint8_t b[20];
-    int word = w->big ? 8 : 4, count_bytes = w->big ? 8 : 2, entry_bytes = w->big ? 20 : 12;
-    if (!txm_output_read(w->out, (uint64_t)word, b, (size_t)word))
-        return 0;
-    uint64_t at = txm_load_uint(b, (size_t)word, false);
-    if (!txm_output_read(w->out, at, b, (size_t)count_bytes))
-        return 0;
-    uint64_t entries = txm_load_uint(b, (size_t)count_bytes, false);
-    at += (uint64_t)count_bytes;
-    for (uint64_t i = 0; i < entries; i++, at += (uint64_t)entry_bytes)
-        if (!txm_output_read(w->out, at, b, (size_t)entry_bytes))
-            return 0;
-        else if (txm_load_le16(b) == tag)
-            return at;
-    return 0;
-}
-
-/* Writes the real ImageDescription into its reserved room, and its length into the directory. */
+/* Writes the real ImageDescription into its reserved room, and its length into the first directory's entry for it.
+ * Entries have 12 bytes in classic TIFF (tag, type, count, offset: 2 2 4 4) and 20 in BigTIFF (2 2 8 8). */
 static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_error *err)
 {
     tiff_writer *w = self;
+    const size_t word = w->big ? 8 : 4, count_bytes = w->big ? 8 : 2, entry_bytes = 4 + 2 * word;
+    uint8_t b[20];
     txm_bytes text = {0};
-    int word = w->big ? 8 : 4;
-    uint8_t entry[20], count[8];
     txm_status status = TXM_OK;
-    if (!txm_metadata_description(w->metadata, summary, w->layout->channels, &text)) {
-        status = txm_no_memory(err, w->out->name);
-        goto done;
+    if (!txm_metadata_description(w->metadata, summary, w->layout->channels, &text))
+        return txm_no_memory(err, w->out->name);
+    bool found = txm_output_read(w->out, word, b, word);
+    uint64_t at = found ? txm_load_uint(b, word, false) : 0, entries = 0;
+    if (found && txm_output_read(w->out, at, b, count_bytes))
+        entries = txm_load_uint(b, count_bytes, false);
+    at += count_bytes;
+    for (found = false; entries && !found; entries--, at += found ? 0 : entry_bytes) {
+        if (!txm_output_read(w->out, at, b, entry_bytes))
+            break;
+        found = txm_load_le16(b) == TIFFTAG_IMAGEDESCRIPTION;
     }
-    uint64_t at = find_entry(w, TIFFTAG_IMAGEDESCRIPTION);
-    if (!at || text.size > w->description.size || !txm_output_read(w->out, at, entry, (size_t)(4 + 2 * word))) {
+    /* The rest of the reserved room is zeroed, so that the same input gives the same file. */
+    const uint64_t offset = txm_load_uint(b + 4 + word, word, false), length = text.size + 1; /* includes the NUL */
+    memset(w->description.data, 0, w->description.size);
+    for (size_t i = 0; i < word; i++)
+        b[i] = (uint8_t)(length >> (8 * i));
+    if (!found || text.size > w->description.size)
         status =
             txm_fail(err, TXM_STATUS_INTERNAL, "%s: no room for ImageDescription (%zu bytes)", w->out->name, text.size);
-        goto done;
-    }
-    uint64_t offset = txm_load_uint(entry + 4 + word, (size_t)word, false),
-             length = text.size + 1; /* includes the NUL */
-    for (int i = 0; i < word; i++)
-        count[i] = (uint8_t)(length >> (8 * i));
-    /* The rest of the reserved room is zeroed, so that the same input gives the same file. */
-    size_t left = w->description.size - text.size;
-    memset(w->description.data, 0, w->description.size);
-    if (!txm_output_write(w->out, at + 4, count, (size_t)word) ||
-        !txm_output_write(w->out, offset, text.data, text.size) ||
-        !txm_output_write(w->out, offset + text.size, w->description.data, left))
+    else if (!txm_output_write(w->out, at + 4, b, word) || !txm_output_write(w->out, offset, text.data, text.size) ||
+             !txm_output_write(w->out, offset + text.size, w->description.data, w->description.size - text.size))
         status = tiff_refused(w, "the description", err);
-done:
     txm_bytes_free(&text);
     return status;
 }
 
-const txm_container_writer txm_tx_tiff_writer = {tiff_open,          tiff_add, tiff_end_level, tiff_finish, tiff_close,
-                                                 txm_tiff_read_back, true};
+/* ---- reading back ---- */
+
+/* Includes the terminating zero, which readers rely on. */
+static txm_status check_text(const txm_read_back *c, const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag,
+                             const char *text)
+{
+    txm_tiff_field f;
+    bool found;
+    char what[32];
+    txm_status status = txm_tiff_find(t, dir, tag, &f, &found);
+    if (status != TXM_OK ||
+        (found && f.type == TXM_TIFF_ASCII && f.count == strlen(text) + 1 && !memcmp(f.data, text, (size_t)f.count)))
+        return status;
+    snprintf(what, sizeof what, "tag %u", tag);
+    return txm_read_back_differs(c, what);
+}
+
+static txm_status check_directory(const txm_read_back *c, const txm_tiff *t, const txm_tiff_directory *dir,
+                                  uint32_t level)
+{
+    const txm_reader_level *l = &c->tx->levels[level];
+    bool alpha = c->layout->channels == 4, packed = c->layout->compression.codec != TXM_CODEC_NONE, found;
+    char date[TXM_DATE_BYTES];
+    uint32_t photometric, predictor;
+    txm_tiff_field extra;
+    txm_status status;
+    if ((status = txm_tiff_number(t, dir, TIFFTAG_PHOTOMETRIC, 0, &photometric)) ||
+        (status = txm_tiff_number(t, dir, TIFFTAG_PREDICTOR, 1, &predictor)) ||
+        (status = txm_tiff_find(t, dir, TIFFTAG_EXTRASAMPLES, &extra, &found)))
+        return status;
+    if (photometric != (alpha ? 2 : 1) || predictor != (packed ? 2 : 1) ||
+        l->compression != c->tx->levels[0].compression)
+        return txm_read_back_differs(c, "how its pixels are stored");
+    if (found != alpha ||
+        (found && (!txm_tiff_is_integer(&extra) || extra.count != 1 || txm_tiff_value(t, &extra, 0) != 0)))
+        return txm_read_back_differs(c, "the meaning of its alpha channel");
+    /* Tiles follow each other, and the directory follows them. */
+    uint64_t end = 0;
+    bool ordered = true;
+    for (uint64_t i = 0; i < (uint64_t)l->shape.tiles_x * l->shape.tiles_y; i++) {
+        uint64_t at = txm_load_uint(l->offsets + i * l->offset_bytes, l->offset_bytes, c->tx->swap);
+        uint64_t bytes = txm_load_uint(l->counts + i * l->count_bytes, l->count_bytes, c->tx->swap);
+        ordered = ordered && at >= end && bytes;
+        end = at + bytes;
+    }
+    if (!ordered || end > (uint64_t)(dir->fields - c->tx->map.data))
+        return txm_read_back_differs(c, "its table of tiles");
+    txm_metadata_date(c->metadata->source_mtime, date);
+    return check_text(c, t, dir, TIFFTAG_DATETIME, date);
+}
+
+/* Only the first directory has texts. */
+static txm_status check_texts(const txm_read_back *c, const txm_tiff *t, const txm_tiff_directory *dir)
+{
+    const txm_tx_metadata *m = c->metadata;
+    txm_bytes document = {0}, description = {0};
+    txm_status status;
+    if (!txm_metadata_document_name(m, &document) ||
+        !txm_metadata_description(m, c->summary, c->layout->channels, &description)) {
+        status = txm_no_memory(c->err, c->tx->path);
+        goto done;
+    }
+    if ((status = check_text(c, t, dir, TIFFTAG_DOCUMENTNAME, document.data)) ||
+        (status = check_text(c, t, dir, TIFFTAG_IMAGEDESCRIPTION, description.data)) ||
+        (status = check_text(c, t, dir, TIFFTAG_SOFTWARE, txm_blender_format_now()->software)) ||
+        (status = check_text(c, t, dir, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(m))) ||
+        (status = check_text(c, t, dir, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(m))))
+        goto done;
+    for (size_t i = 0; status == TXM_OK && i < m->attribute_count; i++) {
+        uint32_t tag = txm_metadata_tiff_tag(m->attributes[i].name);
+        bool replaced = false; /* of attributes with the same tag, the last one is kept */
+        for (size_t k = i + 1; k < m->attribute_count; k++)
+            replaced |= txm_metadata_tiff_tag(m->attributes[k].name) == tag;
+        if (tag && !replaced)
+            status = check_text(c, t, dir, (uint16_t)tag, m->attributes[i].value);
+    }
+done:
+    txm_bytes_free(&document);
+    txm_bytes_free(&description);
+    return status;
+}
+
+/* Whether a finished file has the requested content: every directory, its table of tiles and its texts. */
+static txm_status tiff_read_back(const txm_read_back *c)
+{
+    txm_tiff t = {.tx = c->tx, .err = c->err};
+    uint64_t offset = 0;
+    txm_status status = txm_tiff_header(&t, &offset) ? TXM_OK : txm_read_back_differs(c, "its header");
+    for (uint32_t level = 0; status == TXM_OK && level < c->layout->levels; level++) {
+        txm_tiff_directory dir;
+        if ((status = txm_tiff_open_directory(&t, offset, &dir)) || (status = check_directory(c, &t, &dir, level)) ||
+            (!level && (status = check_texts(c, &t, &dir))))
+            return status;
+        offset = dir.next;
+    }
+    return status == TXM_OK && offset ? txm_read_back_differs(c, "its number of levels") : status;
+}
+
+const txm_container_writer txm_tx_tiff_writer = {tiff_open,      tiff_add, tiff_end_level, tiff_finish, tiff_close,
+                                                 tiff_read_back, true};

@@ -52,9 +52,26 @@ txm_status txm_tx_check_codec(txm_type type, txm_codec codec, const char *name, 
                     txm_container_name(txm_container_of(type)));
 }
 
-/* The writer makes native files only; the reader accepts more. */
-static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_error *err)
+static void enter_level(txm_tx_writer *w, uint32_t level)
 {
+    w->next = (txm_tile_place){level, 0, 0, txm_layout_tiles_x(&w->layout, level)};
+    w->tiles_y = txm_layout_tiles_y(&w->layout, level);
+}
+
+/* The status of a failed call; the descriptor's own failure takes precedence over a library's report of it. */
+static txm_status settle_writer(const txm_tx_writer *w, txm_status status, const txm_error *said, txm_error *err)
+{
+    if (w->out.error.status != TXM_OK)
+        return txm_output_status(&w->out, err);
+    return status == TXM_OK ? TXM_OK : txm_fail_with(err, status, said);
+}
+
+/* The writer makes native files only; the reader accepts more. Float types go to EXR and integers to TIFF, as in
+ * Blender's cache. */
+txm_status txm_tx_writer_open(int fd, const char *name, const txm_tx_layout *layout, const txm_tx_metadata *metadata,
+                              txm_tx_writer **out, txm_error *err)
+{
+    const txm_tx_layout *l = layout;
     if (!l->width || !l->height || l->width > TXM_MAX_SIZE_PX || l->height > TXM_MAX_SIZE_PX)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px: a tx file has 1 to %d px per side", name, l->width,
                         l->height, TXM_MAX_SIZE_PX);
@@ -66,29 +83,7 @@ static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_err
     if (l->tile_px < TXM_MIN_TILE_PX || l->tile_px > TXM_MAX_TILE_PX || (l->tile_px & (l->tile_px - 1)))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: tile size %u: must be a power of two from %d to %d", name,
                         l->tile_px, TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
-    return txm_tx_check_codec(l->type, l->compression.codec, name, err);
-}
-
-static void enter_level(txm_tx_writer *w, uint32_t level)
-{
-    uint32_t tile = w->layout.tile_px;
-    w->next = (txm_tile_place){level, 0, 0, (txm_level_size(w->layout.width, level) + tile - 1) / tile};
-    w->tiles_y = (txm_level_size(w->layout.height, level) + tile - 1) / tile;
-}
-
-/* The status of a failed call; the descriptor's own failure takes precedence over a library's report of it. */
-static txm_status settle_writer(const txm_tx_writer *w, txm_status status, const txm_error *said, txm_error *err)
-{
-    if (w->out.error.status != TXM_OK)
-        return txm_output_status(&w->out, err);
-    return status == TXM_OK ? TXM_OK : txm_fail_with(err, status, said);
-}
-
-/* Float types go to EXR and integers to TIFF, as in Blender's cache. */
-txm_status txm_tx_writer_open(int fd, const char *name, const txm_tx_layout *layout, const txm_tx_metadata *metadata,
-                              txm_tx_writer **out, txm_error *err)
-{
-    txm_status status = check_layout(layout, name, err);
+    txm_status status = txm_tx_check_codec(l->type, l->compression.codec, name, err);
     if (status != TXM_OK)
         return status;
     txm_tx_writer *w = txm_calloc(1, sizeof *w);
@@ -96,11 +91,9 @@ txm_status txm_tx_writer_open(int fd, const char *name, const txm_tx_layout *lay
     if (!w)
         return txm_no_memory(err, name);
     w->layout = *layout;
+    w->metadata = txm_metadata_complete(metadata);
     w->ops = txm_container_writer_of(layout->type);
     status = txm_output_open(&w->out, fd, 0, name, err);
-    if (status != TXM_OK)
-        goto close_writer;
-    status = txm_metadata_copy(metadata, &w->metadata, err);
     if (status != TXM_OK)
         goto close_writer;
     status = settle_writer(w, w->ops->open(&w->layout, &w->metadata, &w->out, &w->container, &said), &said, err);
@@ -156,7 +149,6 @@ void txm_tx_writer_close(txm_tx_writer **writer)
     txm_tx_writer *w = *writer;
     if (w->ops)
         w->ops->close(w->container);
-    txm_metadata_clear(&w->metadata);
     txm_output_free(&w->out);
     free(w);
     *writer = NULL;

@@ -28,11 +28,22 @@ typedef struct txm_tx_layout {
     txm_compression compression;
 } txm_tx_layout;
 
+/* The number of tiles across and down a level. */
+static inline uint32_t txm_layout_tiles_x(const txm_tx_layout *l, uint32_t level)
+{
+    return (txm_level_size(l->width, level) + l->tile_px - 1) / l->tile_px;
+}
+
+static inline uint32_t txm_layout_tiles_y(const txm_tx_layout *l, uint32_t level)
+{
+    return (txm_level_size(l->height, level) + l->tile_px - 1) / l->tile_px;
+}
+
 typedef struct txm_tx_attribute {
     const char *name, *value;
 } txm_tx_attribute;
 
-/* Values known before the first tile. Strings are copied. */
+/* Values known before the first tile. Strings and attributes must outlive the writer; NULL counts as "". */
 typedef struct txm_tx_metadata {
     const char *source;                        /* path as it is stored in the file */
     const char *detected_colorspace;           /* "scene_linear_srgb", "data" ... */

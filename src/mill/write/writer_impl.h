@@ -51,8 +51,4 @@ typedef struct txm_read_back {
 
 /* IO: that part of the file is not what was written. */
 txm_status txm_read_back_differs(const txm_read_back *c, const char *what);
-
-/* Functions of txm_tx_tiff_writer and txm_tx_exr_writer. */
-txm_status txm_tiff_read_back(const txm_read_back *c);
-txm_status txm_exr_read_back(const txm_read_back *c);
 #endif

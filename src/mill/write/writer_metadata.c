@@ -91,63 +91,24 @@ bool txm_metadata_is_reserved(const char *name)
     return !*name;
 }
 
-static const size_t strings[] = {
-    offsetof(txm_tx_metadata, source),
-    offsetof(txm_tx_metadata, detected_colorspace),
-    offsetof(txm_tx_metadata, config),
-    offsetof(txm_tx_metadata, requested_colorspace),
-    offsetof(txm_tx_metadata, content),
-    offsetof(txm_tx_metadata, xyz_to_scene_linear),
-    offsetof(txm_tx_metadata, interop_id),
-    offsetof(txm_tx_metadata, releases),
-    offsetof(txm_tx_metadata, releases_if_opaque),
-};
-enum { STRINGS = sizeof strings / sizeof *strings };
-
-/* NULL becomes "", so that writers need no check. */
-static bool copy_string(const void *from, void *to)
+txm_tx_metadata txm_metadata_complete(const txm_tx_metadata *given)
 {
-    const char *text;
-    memcpy(&text, from, sizeof text);
-    text = txm_strdup(text ? text : "");
-    memcpy(to, &text, sizeof text);
-    return text != NULL;
-}
-
-txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err)
-{
-    txm_tx_metadata m = *from;
-    txm_tx_attribute *attributes = txm_calloc(from->attribute_count, sizeof *attributes);
-    bool ok = attributes != NULL;
-    m.attributes = attributes;
-    m.attribute_count = ok ? from->attribute_count : 0;
-    for (int i = 0; i < STRINGS; i++)
-        ok = copy_string((const char *)from + strings[i], (char *)&m + strings[i]) && ok;
-    for (size_t i = 0; ok && i < m.attribute_count; i++) {
-        ok = copy_string(&from->attributes[i].name, &attributes[i].name);
-        ok = copy_string(&from->attributes[i].value, &attributes[i].value) && ok;
-    }
-    if (!ok) {
-        txm_metadata_clear(&m);
-        return txm_no_memory(err, NULL);
-    }
-    *to = m;
-    return TXM_OK;
-}
-
-void txm_metadata_clear(txm_tx_metadata *m)
-{
-    for (int i = 0; i < STRINGS; i++) {
-        char *text;
-        memcpy(&text, (char *)m + strings[i], sizeof text);
-        free(text);
-    }
-    for (size_t i = 0; i < m->attribute_count; i++) {
-        free((char *)m->attributes[i].name);
-        free((char *)m->attributes[i].value);
-    }
-    free((txm_tx_attribute *)m->attributes);
-    memset(m, 0, sizeof *m);
+    txm_tx_metadata m = *given;
+    const char **const texts[] = {
+        &m.source,
+        &m.detected_colorspace,
+        &m.requested_colorspace,
+        &m.config,
+        &m.content,
+        &m.xyz_to_scene_linear,
+        &m.interop_id,
+        &m.releases,
+        &m.releases_if_opaque,
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!*texts[i])
+            *texts[i] = "";
+    return m;
 }
 
 /* Local time, as in EXIF and as Blender writes it. */

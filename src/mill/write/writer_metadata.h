@@ -36,9 +36,8 @@ enum {
 const char *txm_tx_texture_format(const txm_tx_metadata *m);
 const char *txm_tx_wrap_modes(const txm_tx_metadata *m);
 
-/* A deep copy in one struct that owns its memory; free it with txm_metadata_clear. */
-txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err);
-void txm_metadata_clear(txm_tx_metadata *m); /* NULL strings allowed */
+/* The same with "" in place of texts that are NULL. */
+txm_tx_metadata txm_metadata_complete(const txm_tx_metadata *m);
 
 void txm_metadata_date(time_t t, char out[TXM_DATE_BYTES]);
 
