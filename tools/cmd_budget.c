@@ -47,7 +47,7 @@ static const txm_option options[] = {
 
 static const txm_option_group groups[] = {
     {"Picture", options, 0},        TXM_INPUTS_GROUP(budget_args),
-    TXM_RULES_GROUP(budget_args),   {"Settings", txm_naming_options, offsetof(budget_args, settings)},
+    TXM_RULES_GROUP(budget_args),   TXM_NAMING_GROUP(budget_args),
     TXM_COLOUR_GROUP(budget_args),  TXM_JOBS_GROUP(budget_args),
     TXM_REPORTS_GROUP(budget_args), {0},
 };
@@ -55,7 +55,6 @@ static const txm_option_group groups[] = {
 static void set_budget_defaults(void *p)
 {
     budget_args *args = p;
-    txm_settings_args_default(&args->settings);
     args->size = (txm_pixel_size){1920, 1080};
 }
 
@@ -133,12 +132,6 @@ static void budget_done(void *user, const txm_batch_file *file)
     b->by_name += file->by_preset;
 }
 
-static void show_examined(void *user, size_t done, size_t inputs)
-{
-    (void)user;
-    txm_say_progress("examining", done, inputs);
-}
-
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
 static int by_bytes(const void *a, const void *b)
@@ -165,8 +158,7 @@ static void print_budget_json(const budgeting *b)
 {
     for (size_t i = 0; i < b->count; i++) {
         const texture *t = &b->items[i];
-        cJSON *o = txm_json_new("txmill.budget");
-        txm_json_text(o, "type", "texture");
+        cJSON *o = txm_json_of_type("txmill.budget", "texture");
         txm_json_text(o, "image", t->path);
         txm_json_size(o, t->width, t->height);
         txm_json_uint(o, "level", t->level);
@@ -175,8 +167,7 @@ static void print_budget_json(const budgeting *b)
         txm_json_bool(o, "fresh", t->fresh);
         txm_json_emit(o);
     }
-    cJSON *o = txm_json_new("txmill.budget");
-    txm_json_text(o, "type", "summary");
+    cJSON *o = txm_json_of_type("txmill.budget", "summary");
     txm_json_uint(o, "textures", b->count);
     txm_json_uint(o, "not_fresh", b->unready);
     txm_json_uint(o, "failed", b->tally.failed);
@@ -227,14 +218,8 @@ static int run_budget(void *p, const txm_operands *operands)
                                          &args->jobs.threads};
     txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
-    if (!operands->count && txm_here_find(operands, &here, &err) == TXM_OK && here.operands.count) {
-        txm_here_say(&here, operands, "adding up");
-        operands = &here.operands;
-    }
-    if (err.status == TXM_OK && !operands->count)
-        txm_fail(&err, TXM_STATUS_USAGE,
-                 "no scene, folder or image given, and none here; 'txmill budget --help' lists the options");
-    else if (err.status == TXM_OK && txm_project_apply(&project, operands, &err) == TXM_OK) {
+    if (txm_here_choose(&here, "budget", "adding up", &operands, &err) == TXM_OK &&
+        txm_project_apply(&project, operands, &err) == TXM_OK) {
         /* Images that are named are judged like those of a folder that nobody named: it is only an estimate. */
         const bool named = !here.operands.count;
         for (size_t i = 0; named && i < operands->count; i++)
@@ -243,18 +228,14 @@ static int run_budget(void *p, const txm_operands *operands)
         /* It is a dry run, as in check, so that both find the same textures. */
         const budget_args *a = b.args;
         const txm_running_args running = {.threads = a->jobs.threads, .device = "cpu"};
-        const txm_batch_job_args how = {
-            .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &running, .find_unpacked = true};
-        const txm_batch_events events = {.struct_size = sizeof(txm_batch_events),
-                                         .user = &b,
-                                         .done = budget_done,
-                                         .warn = txm_say_warning,
-                                         .examined = show_examined};
-        const txm_batch_options batch = {.struct_size = sizeof(txm_batch_options),
-                                         .settings = &a->settings.settings,
-                                         .dry_run = true,
-                                         .no_keys = true,
-                                         .events = &events};
+        const txm_batch_job_args how = {.input = &a->input,
+                                        .rules = &a->rules,
+                                        .config = &a->config,
+                                        .running = &running,
+                                        .find_unpacked = true,
+                                        .doing = "examining",
+                                        .events = {.user = &b, .done = budget_done}};
+        const txm_batch_options batch = {.settings = &a->settings.settings, .dry_run = true, .no_keys = true};
         txm_batch_job job = {0};
         if (txm_batch_job_collect(&job, &how, operands, &err) == TXM_OK &&
             txm_batch_job_plan(&job, &how, &batch, &err) == TXM_OK && b.err.status != TXM_OK)

@@ -101,15 +101,9 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Checks", options, 0},
-    TXM_INPUTS_GROUP(check_args),
-    TXM_RULES_GROUP(check_args),
-    {"Settings", txm_naming_options, offsetof(check_args, settings)},
-    TXM_COLOUR_GROUP(check_args),
-    TXM_SCENES_GROUP(check_args),
-    TXM_JOBS_GROUP(check_args),
-    TXM_REPORTS_GROUP(check_args),
-    {0},
+    {"Checks", options, 0},       TXM_INPUTS_GROUP(check_args),  TXM_RULES_GROUP(check_args),
+    TXM_NAMING_GROUP(check_args), TXM_COLOUR_GROUP(check_args),  TXM_SCENES_GROUP(check_args),
+    TXM_JOBS_GROUP(check_args),   TXM_REPORTS_GROUP(check_args), {0},
 };
 
 typedef struct checking {
@@ -155,8 +149,7 @@ static void tell_finding(checking *c, const txm_batch_file *file, const char *id
     c->tally.findings |= counts;
     c->ignored += ignored;
     if (c->args->report.json) {
-        cJSON *o = txm_json_new("txmill.check");
-        txm_json_text(o, "type", "texture");
+        cJSON *o = txm_json_of_type("txmill.check", "texture");
         txm_json_text(o, "image", file->input->path);
         if (file->input->origin)
             txm_json_text(o, "origin", file->input->origin);
@@ -412,8 +405,7 @@ static void print_sum(const checking *c, const txm_operands *operands)
 
 static void print_json_sum(const checking *c)
 {
-    cJSON *o = txm_json_new("txmill.check");
-    txm_json_text(o, "type", "summary");
+    cJSON *o = txm_json_of_type("txmill.check", "summary");
     txm_json_bool(o, "ready", is_ready(c));
     txm_json_uint(o, "textures", c->total);
     for (int s = 0; s < STATES; s++)
@@ -430,17 +422,6 @@ static void print_json_sum(const checking *c)
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-static void set_check_defaults(void *p)
-{
-    txm_settings_args_default(&((check_args *)p)->settings);
-}
-
-static void show_examined(void *user, size_t done, size_t inputs)
-{
-    (void)user;
-    txm_say_progress("checking", done, inputs);
-}
-
 /* A dry run on the CPU: nothing is converted, and no device is started. */
 static txm_status check_operands(checking *c, const txm_operands *operands, txm_error *err)
 {
@@ -452,19 +433,11 @@ static txm_status check_operands(checking *c, const txm_operands *operands, txm_
                                     .running = &running,
                                     .lint = a->lint,
                                     .nodes = true,
-                                    .find_unpacked = true};
-    const txm_batch_events events = {.struct_size = sizeof(txm_batch_events),
-                                     .user = c,
-                                     .done = check_done,
-                                     .warn = txm_say_warning,
-                                     .examined = show_examined};
-    const txm_batch_options batch = {.struct_size = sizeof(txm_batch_options),
-                                     .settings = &a->settings.settings,
-                                     .dry_run = true,
-                                     .no_keys = true,
-                                     .try_seconds = 3,
-                                     .deep = a->deep,
-                                     .events = &events};
+                                    .find_unpacked = true,
+                                    .doing = "checking",
+                                    .events = {.user = c, .done = check_done}};
+    const txm_batch_options batch = {
+        .settings = &a->settings.settings, .dry_run = true, .no_keys = true, .try_seconds = 3, .deep = a->deep};
     txm_status status = txm_batch_job_collect(&c->job, &how, operands, err);
     c->inputs = c->job.inputs ? txm_inputs_count(c->job.inputs) : 0;
     txm_say_file_progress("checking", 0, c->inputs, false);
@@ -501,14 +474,8 @@ static int run_check(void *p, const txm_operands *operands)
     txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
     txm_here here = {0};
-    if (!operands->count && txm_here_find(operands, &here, &err) == TXM_OK && here.operands.count) {
-        txm_here_say(&here, operands, "checking");
-        operands = &here.operands;
-    }
-    if (err.status == TXM_OK && !operands->count)
-        txm_fail(&err, TXM_STATUS_USAGE,
-                 "no scene, folder or image given, and none here; 'txmill check --help' lists the options");
-    else if (err.status == TXM_OK && txm_project_apply(&project, operands, &err) == TXM_OK) {
+    if (txm_here_choose(&here, "check", "checking", &operands, &err) == TXM_OK &&
+        txm_project_apply(&project, operands, &err) == TXM_OK) {
         c.preset = txm_here_preset(&here, operands, &args->rules);
         check_operands(&c, operands, &err);
     }
@@ -518,5 +485,4 @@ static int run_check(void *p, const txm_operands *operands)
 }
 TXM_COMMAND(check, check_args, .purpose = "Check whether a scene or folder is ready to render",
             .synopsis = "[OPTION...] [SCENE.blend|FOLDER|IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-            .defaults = set_check_defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

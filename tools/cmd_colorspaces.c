@@ -59,24 +59,17 @@ static void print_entry(void *user, const txm_color_entry *e)
 {
     char line[200];
     (void)user;
-    putchar('\n');
-    txm_print_safe(e->name);
-    printf("\n    %s", e->available ? class_texts[e->color_class] : "not available: ");
-    txm_print_safe(e->unavailable_reason);
-    if (*e->family) {
-        printf("\n    family ");
-        txm_print_safe(e->family);
-    }
+    txm_print_format("\n%s\n    %s%s", e->name,
+                     e->available ? class_texts[e->color_class] : "not available: ", e->unavailable_reason);
+    if (*e->family)
+        txm_print_format("\n    family %s", e->family);
     if (*e->description) {
         /* Descriptions may have many lines; the first is printed. */
         snprintf(line, sizeof line, "%.*s", (int)strcspn(e->description, "\n"), e->description);
-        printf("\n    ");
-        txm_print_safe(line);
+        txm_print_format("\n    %s", line);
     }
-    for (const char *const *alias = e->aliases; *alias; alias++) {
-        printf(alias == e->aliases ? "\n    also " : ", ");
-        txm_print_safe(*alias);
-    }
+    for (const char *const *alias = e->aliases; *alias; alias++)
+        txm_print_format("%s%s", alias == e->aliases ? "\n    also " : ", ", *alias);
     putchar('\n');
 }
 
@@ -136,10 +129,8 @@ static txm_status list_text(const txm_color_config *config, txm_error *err)
 static void print_name(void *user, const txm_color_entry *e)
 {
     (void)user;
-    if (!e->available)
-        return;
-    txm_print_safe(e->name);
-    putchar('\n');
+    if (e->available)
+        txm_print_format("%s\n", e->name);
 }
 
 static txm_status list_names(const txm_color_config *config, txm_error *err)
@@ -171,18 +162,12 @@ static txm_status list_json(const txm_color_config *config, txm_error *err)
     return status;
 }
 
-/* The command takes no operands. A config given as one would have no effect, so it is refused, and the message names
- * the option. */
 static int run_colorspaces(void *p, const txm_operands *operands)
 {
     colorspaces_args *args = p;
     const txm_project_targets project = {NULL, &args->config, NULL, NULL};
     txm_color_config *config = NULL;
     txm_error err = {0};
-    if (operands->count) {
-        txm_fail(&err, TXM_STATUS_USAGE, "unexpected argument '%s'; give a config with --ocio", operands->items[0]);
-        return txm_finish_failed(&err, 0);
-    }
     txm_status status = txm_project_apply(&project, operands, &err);
     const txm_color_options color = txm_color_options_from(&args->config);
     if (status == TXM_OK && txm_color_load(&color, &config, &err) != TXM_OK) {
@@ -200,4 +185,5 @@ static int run_colorspaces(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(colorspaces, colorspaces_args, .purpose = "List the colour spaces of the OpenColorIO config",
-            .synopsis = "[OPTION...]", .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);
+            .synopsis = "[OPTION...]", .no_operands = "give a config with --ocio",
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

@@ -214,12 +214,7 @@ static int run_devices(void *p, const txm_operands *operands)
     const devices_args *args = p;
     devices d = {0};
     txm_error err = {0};
-    if (operands->count) {
-        txm_fail(&err, TXM_STATUS_USAGE,
-                 "unexpected argument '%s'; the command takes none, and lists the devices of this machine",
-                 operands->items[0]);
-        return txm_finish_failed(&err, 0);
-    }
+    (void)operands;
     txm_cpu_describe(&d.cpu);
     txm_status status = list_devices(&d, args->measure, &err);
     if (!status)
@@ -233,4 +228,5 @@ static int run_devices(void *p, const txm_operands *operands)
 }
 
 TXM_COMMAND(devices, devices_args, .purpose = "List the vector code and devices of this machine",
-            .synopsis = "[OPTION...]", .exits = TXM_EXITS_RETRY);
+            .synopsis = "[OPTION...]", .no_operands = "the command takes none, and lists the devices of this machine",
+            .exits = TXM_EXITS_RETRY);

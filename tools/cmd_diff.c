@@ -96,13 +96,7 @@ static size_t diff_each_entry(const diff_report *r, txm_diff_entry_fn fn, void *
 static void print_entry(void *user, const char *name, const char *a, const char *b)
 {
     (void)user;
-    printf("  ");
-    txm_print_safe(name);
-    printf(": ");
-    txm_print_safe(a ? a : "(none)");
-    printf(" | ");
-    txm_print_safe(b ? b : "(none)");
-    putchar('\n');
+    txm_print_format("  %s: %s | %s\n", name, a ? a : "(none)", b ? b : "(none)");
 }
 
 /* If the sizes of a level differ, both are printed instead of errors. */
@@ -286,10 +280,7 @@ static void print_diff_text(const diffing *x, const diff_report *r, const char *
     }
     /* The command prints the verdict, because it depends on the thresholds. */
     const txm_difference *d = r->difference;
-    for (int s = 0; s < 2; s++) {
-        txm_print_safe(r->paths[s]);
-        printf("%s", s ? "\n" : " | ");
-    }
+    txm_print_format("%s | %s\n", r->paths[0], r->paths[1]);
     diff_each_entry(r, print_entry, NULL);
     printf("  level  size             max error  mean error   PSNR dB   differing  worst\n");
     for (uint32_t l = 0; l < d->levels; l++)

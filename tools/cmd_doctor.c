@@ -406,12 +406,6 @@ static int run_doctor(void *p, const txm_operands *operands)
     examination x = {.json = args->json, .tally = {.total = 1}};
     txm_error err = {0};
     const char *temp = getenv("TMPDIR");
-    if (operands->count) {
-        txm_fail(&err, TXM_STATUS_USAGE,
-                 "unexpected argument '%s'; the command takes none, and examines this machine and the current folder",
-                 operands->items[0]);
-        return txm_finish_failed(&err, 0);
-    }
     /* examine_project reports what is wrong with the project. */
     txm_project_apply(&project, operands, &err);
     /* The compiler and system of the build and of the machine, which a report needs first. */
@@ -439,4 +433,6 @@ static int run_doctor(void *p, const txm_operands *operands)
 
 TXM_COMMAND(doctor, doctor_args,
             .purpose = "Print what a bug report needs: versions, libraries, devices, config, limits",
-            .synopsis = "[OPTION...]", .exits = TXM_EXITS_FINDINGS);
+            .synopsis = "[OPTION...]",
+            .no_operands = "the command takes none, and examines this machine and the current folder",
+            .exits = TXM_EXITS_FINDINGS);

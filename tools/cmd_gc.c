@@ -82,21 +82,13 @@ static void set_gc_defaults(void *p)
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
 
-/* Folders and stores have the same schema. */
-cJSON *txm_gc_object(const char *type)
-{
-    cJSON *o = txm_json_new("txmill.gc");
-    txm_json_text(o, "type", type);
-    return o;
-}
-
 /* Called for each object of a store that was removed, or would be. */
 static void on_removed(void *user, const char *path, uint64_t bytes, double unused_s)
 {
     const txm_gc_args *args = user;
     char size[TXM_FORMAT_BYTES], unused[TXM_TIME_BYTES], details[128];
     if (args->report.json) {
-        cJSON *o = txm_gc_object("file");
+        cJSON *o = txm_json_of_type("txmill.gc", "file");
         txm_json_text(o, "path", path);
         txm_json_text(o, "state", args->remove ? "removed" : "would-remove");
         txm_json_uint(o, "bytes", bytes);
@@ -121,7 +113,7 @@ static void print_summary(const txm_gc_args *args, const txm_trim_result *r)
             txm_say_again(r->removed == 1 ? "to remove it, run" : "to remove them, run", "--delete");
         return;
     }
-    cJSON *o = txm_gc_object("summary");
+    cJSON *o = txm_json_of_type("txmill.gc", "summary");
     txm_json_uint(o, "files", r->objects);
     txm_json_uint(o, "bytes", r->bytes);
     txm_json_uint(o, args->remove ? "removed" : "would_remove", r->removed);

@@ -73,12 +73,6 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* Settings that the command line leaves open come from the project's .txmill files: see txm_project_apply. */
-static void set_make_defaults(void *p)
-{
-    txm_settings_args_default(&((txm_make_args *)p)->settings);
-}
-
 /* A folder is part of a project if it has a scene, or if it or a folder above has a .txmill. */
 static txm_status choose_here(const txm_operands *operands, txm_here *here, txm_error *err)
 {
@@ -163,4 +157,4 @@ static int run_make(void *p, const txm_operands *operands)
 
 TXM_COMMAND(make, txm_make_args, .purpose = "Convert images into tx files for Cycles",
             .synopsis = "[OPTION...] [PATH...]", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_make_defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

@@ -59,7 +59,7 @@ static const txm_option_group groups[] = {
 
 static void set_mirror_defaults(void *p)
 {
-    txm_settings_args_default(&((mirror_args *)p)->make.settings);
+    txm_settings_init(&((mirror_args *)p)->make.settings.settings);
 }
 
 static int run_mirror(void *p, const txm_operands *operands)

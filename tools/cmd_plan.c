@@ -47,12 +47,6 @@ static const txm_option_group groups[] = {
     TXM_RUNNING_GROUP(plan_args),  TXM_REPORTS_GROUP(plan_args), {0},
 };
 
-/* Settings are those of make, because other settings would lead to other fresh files. */
-static void set_plan_defaults(void *p)
-{
-    txm_settings_args_default(&((plan_args *)p)->settings);
-}
-
 /* ---- counting --------------------------------------------------------------------------------------------------- */
 
 /* The images of one shard. */
@@ -70,12 +64,6 @@ typedef struct plan {
 } plan;
 
 /* Called once, before the files. */
-static void on_examined(void *user, size_t done, size_t inputs)
-{
-    (void)user;
-    txm_say_progress("examining", done, inputs);
-}
-
 static void on_planned(void *user, const txm_batch_totals *totals)
 {
     snprintf(((plan *)user)->list_key, TXM_KEY_HEX, "%s", totals->list_key);
@@ -96,18 +84,11 @@ static void add_to_share(share *s, const txm_batch_file *file)
         s->cost.memory_bytes = file->cost.memory_bytes;
 }
 
-static cJSON *new_plan_object(const char *type)
-{
-    cJSON *o = txm_json_new("txmill.plan");
-    txm_json_text(o, "type", type);
-    return o;
-}
-
 /* For --files: the shard is the first column, so that the output can be sorted and cut. */
 static void print_file(const plan *p, const txm_batch_file *file)
 {
     if (p->args->report.json) {
-        cJSON *o = new_plan_object("file");
+        cJSON *o = txm_json_of_type("txmill.plan", "file");
         txm_json_text(o, "input", file->input->path);
         txm_json_uint(o, "shard", file->shard);
         txm_json_number(o, "weight_seconds", file->weight_s, 6);
@@ -164,12 +145,12 @@ static void add_share(cJSON *o, const share *s)
 static void print_plan_json(const plan *p)
 {
     for (uint32_t i = 0; i < p->args->shards; i++) {
-        cJSON *o = new_plan_object("shard");
+        cJSON *o = txm_json_of_type("txmill.plan", "shard");
         txm_json_uint(o, "shard", i + 1);
         add_share(o, &p->shares[i]);
         txm_json_emit(o);
     }
-    cJSON *o = new_plan_object("summary");
+    cJSON *o = txm_json_of_type("txmill.plan", "summary");
     txm_json_uint(o, "shards", p->args->shards);
     add_share(o, &p->total);
     txm_json_number(o, "balance", balance(p), 6);
@@ -206,19 +187,13 @@ static void print_table(const plan *p)
 static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *err)
 {
     const plan_args *a = p->args;
-    const txm_batch_job_args args = {
-        .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &a->running};
-    const txm_batch_events events = {.struct_size = sizeof(txm_batch_events),
-                                     .user = p,
-                                     on_planned,
-                                     plan_done,
-                                     .warn = txm_say_warning,
-                                     .examined = on_examined};
-    const txm_batch_options options = {.struct_size = sizeof(txm_batch_options),
-                                       .settings = &a->settings.settings,
-                                       .dry_run = true,
-                                       .shards = a->shards,
-                                       .events = &events};
+    const txm_batch_job_args args = {.input = &a->input,
+                                     .rules = &a->rules,
+                                     .config = &a->config,
+                                     .running = &a->running,
+                                     .doing = "examining",
+                                     .events = {.user = p, .planned = on_planned, .done = plan_done}};
+    const txm_batch_options options = {.settings = &a->settings.settings, .dry_run = true, .shards = a->shards};
     txm_batch_job job = {0};
     txm_status status = txm_batch_job_collect(&job, &args, operands, err);
     if (status == TXM_OK)
@@ -258,4 +233,4 @@ static int run_plan(void *v, const txm_operands *operands)
 TXM_COMMAND(plan, plan_args,
             .purpose = "Show how images are divided into the shards of a farm job, and what each costs",
             .synopsis = "--shards N [OPTION...] PATH...", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_plan_defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL);

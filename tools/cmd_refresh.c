@@ -20,11 +20,6 @@ static const txm_option options[] = {
 
 static const txm_option_group groups[] = {{"Action", options, 0}, TXM_RESOLVE_GROUPS(txm_resolve_args), {0}};
 
-static void set_refresh_defaults(void *p)
-{
-    txm_settings_args_default(&((txm_resolve_args *)p)->settings);
-}
-
 static const char *show(const txm_resolve_args *args, const char *image, const txm_resolution *r)
 {
     const char *word = r->refreshed ? "refreshed" : txm_tx_state_name(r->state);
@@ -55,5 +50,4 @@ static int run_refresh(void *p, const txm_operands *operands)
 
 TXM_COMMAND(refresh, txm_resolve_args, .purpose = "Give tx files the times of their images again",
             .synopsis = "[OPTION...] [SCENE.blend|FOLDER|IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-            .defaults = set_refresh_defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

@@ -38,12 +38,6 @@ static const txm_option options[] = {
 
 static const txm_option_group groups[] = {{"Action", options, 0}, TXM_RESOLVE_GROUPS(txm_resolve_args), {0}};
 
-/* The settings are those of make, because the name depends on them. */
-static void set_resolve_defaults(void *p)
-{
-    txm_settings_args_default(&((txm_resolve_args *)p)->settings);
-}
-
 /* Times are in seconds since 1970, as Cycles compares them; null if there is no tx file. */
 static void print_resolve_json(const char *image, const txm_resolution *r)
 {
@@ -93,25 +87,15 @@ static const char *show(const txm_resolve_args *args, const char *image, const t
         if (r->state == TXM_TX_STATE_OUTDATED)
             printf("  the image has the time %s, the tx file %s\n", txm_time_text(r->image_time, image_time),
                    txm_time_text(r->tx_time, tx_time));
-        if (*r->reason) {
-            fputs("  ", stdout);
-            txm_print_safe(r->reason);
-            putchar('\n');
-        }
-        if (!txm_is_loaded(r)) {
-            fputs("  Cycles ", stdout);
-            txm_print_safe(r->shows);
-            putchar('\n');
-        }
+        if (*r->reason)
+            txm_print_format("  %s\n", r->reason);
         if (!txm_is_loaded(r))
-            printf("  requested: colour space %s, alpha type %s\n", txm_space_shown(r->colorspace),
-                   txm_alpha_name(r->alpha));
+            txm_print_format("  Cycles %s\n  requested: colour space %s, alpha type %s\n", r->shows,
+                             txm_space_shown(r->colorspace), txm_alpha_name(r->alpha));
         for (size_t i = 0; i < r->other_count; i++) {
             fputs("  found: ", stdout);
             txm_print_path(r->others[i].path);
-            fputs(": ", stdout);
-            txm_print_safe(r->others[i].difference);
-            putchar('\n');
+            txm_print_format(": %s\n", r->others[i].difference);
         }
         if (r->former) {
             fputs(r->adopted ? "  renamed from: " : "  the image seems to have been renamed; its tx file: ", stdout);
@@ -150,5 +134,4 @@ static int run_resolve(void *p, const txm_operands *operands)
 
 TXM_COMMAND(resolve, txm_resolve_args, .purpose = "Show which tx file Cycles would load for an image, and why",
             .synopsis = "[OPTION...] [SCENE.blend] IMAGE...", .operand_values = TXM_VALUES_IMAGE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-            .defaults = set_resolve_defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL);

@@ -56,11 +56,10 @@ static void print(const char *path, const txm_project_value *v, bool json)
         return;
     }
     printf("%-14s ", txm_project_key_name(v->key));
-    txm_print_safe(v->value ? v->value : "none");
-    printf("  %s(", txm_style_on(TXM_DIM));
-    txm_print_safe(v->origin);
-    fputs(v->outside ? ", outside of its folder" : "", stdout);
-    printf(")%s\n", txm_style_on(TXM_PLAIN));
+    txm_print_format("%s  ", v->value ? v->value : "none");
+    fputs(txm_style_on(TXM_DIM), stdout);
+    txm_print_format("(%s%s)", v->origin, v->outside ? ", outside of its folder" : "");
+    puts(txm_style_on(TXM_PLAIN));
 }
 
 /* The config that a variable, a Blender project or nothing names: the one that is really loaded. `named`: what the
@@ -103,13 +102,9 @@ static txm_status show_settings(const char *path, const txm_project *project, bo
 {
     txm_status status = TXM_OK;
     if (!json) {
-        txm_print_safe(path);
-        fputs(": ", stdout);
-        txm_print_safe(project->path ? project->path : "no .txmill in this folder or above it");
-        for (size_t i = 0; i < project->above_count; i++) {
-            fputs(i ? ", " : ", which inherits from ", stdout);
-            txm_print_safe(project->above[i]);
-        }
+        txm_print_format("%s: %s", path, project->path ? project->path : "no .txmill in this folder or above it");
+        for (size_t i = 0; i < project->above_count; i++)
+            txm_print_format("%s%s", i ? ", " : ", which inherits from ", project->above[i]);
         putchar('\n');
     }
     for (int key = 0; status == TXM_OK && key < TXM_KEYS; key++) {
@@ -154,8 +149,7 @@ static void report_failure(const txm_error *err, bool json)
     txm_say(TXM_SAY_ERROR, "%s", err->message);
     if (!json)
         return;
-    cJSON *o = txm_json_new("txmill.settings");
-    txm_json_text(o, "type", "error");
+    cJSON *o = txm_json_of_type("txmill.settings", "error");
     txm_json_error(o, err);
     txm_json_emit(o);
 }

@@ -49,10 +49,7 @@ static void print_finding(const txm_finding *f)
         printf(", tile %d,%d", f->tile_x, f->tile_y);
     if (f->level >= 0)
         printf(": ");
-    txm_print_safe(f->kind->meaning);
-    printf(" (");
-    txm_print_safe(f->text);
-    printf(")\n");
+    txm_print_format("%s (%s)\n", f->kind->meaning, f->text);
 }
 
 /* The first line says what Cycles does with the file; the findings below explain it. */

@@ -62,7 +62,6 @@ static void set_watch_defaults(void *p)
 {
     watch_args *args = p;
     args->settle_s = 2;
-    txm_settings_args_default(&args->make.settings);
 }
 
 /* ---- rounds ----------------------------------------------------------------------------------------------------- */

@@ -100,7 +100,10 @@ static int run_command(const txm_command *command, int argc, char **argv)
         txm_advise_memory("free memory, or use fewer threads with -j; then run the same again");
     switch (outcome) {
     case TXM_PARSED:
-        code = command->operand_values && txm_operands_expand(&operands, &err) != TXM_OK
+        if (operands.count && command->no_operands)
+            txm_fail(&err, TXM_STATUS_USAGE, "unexpected argument '%s'; %s", operands.items[0], command->no_operands);
+        code = err.status ? usage_error(&err)
+               : command->operand_values && txm_operands_expand(&operands, &err) != TXM_OK
                    ? usage_error(&err)
                    : command->run(args, &operands);
         break;

@@ -232,8 +232,7 @@ cJSON *txm_listing_head(const txm_listing *listing, const char *type)
     size_t there = 0;
     for (size_t i = 0; i < listing->count; i++)
         there += listing->items[i].file->there;
-    cJSON *o = txm_json_new("txmill.files");
-    txm_json_text(o, "type", type);
+    cJSON *o = txm_json_of_type("txmill.files", type);
     txm_json_uint(o, "files", there);
     txm_json_uint(o, "outside", listing->outside);
     txm_json_uint(o, "missing", listing->count - there);
@@ -243,8 +242,7 @@ cJSON *txm_listing_head(const txm_listing *listing, const char *type)
 cJSON *txm_listed_json(const txm_listed *item, const txm_listed_bytes *bytes)
 {
     const txm_needed_file *file = item->file;
-    cJSON *o = txm_json_new("txmill.files");
-    txm_json_text(o, "type", "file");
+    cJSON *o = txm_json_of_type("txmill.files", "file");
     txm_json_text(o, "role", txm_needed_role_names[file->role]);
     txm_json_text(o, "path", item->path);
     if (file->number)

@@ -26,9 +26,6 @@ typedef struct txm_gc_args {
     txm_report_args report;
 } txm_gc_args;
 
-/* A new object of txmill.gc. */
-cJSON *txm_gc_object(const char *type);
-
 /* Searches folders, and examines single tx files; returns the exit code. */
 int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places);
 #endif

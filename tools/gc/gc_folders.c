@@ -52,7 +52,7 @@ static void on_found(void *user, const txm_garbage_file *file)
 {
     const sweep *s = user;
     if (s->args->report.json) {
-        cJSON *o = txm_gc_object("file");
+        cJSON *o = txm_json_of_type("txmill.gc", "file");
         txm_json_text(o, "path", file->path);
         txm_json_text(o, "state", state_of(s->args));
         txm_json_text(o, "reason", txm_garbage_name(file->why));
@@ -102,7 +102,7 @@ static void on_other_user(void *user, const char *path, const char *image, uint6
     char size[TXM_FORMAT_BYTES];
     (void)image;
     if (s->args->report.json) {
-        cJSON *o = txm_gc_object("file");
+        cJSON *o = txm_json_of_type("txmill.gc", "file");
         txm_json_text(o, "path", path);
         txm_json_text(o, "state", "kept");
         txm_json_text(o, "reason", "other-user");
@@ -149,7 +149,7 @@ static void tell_left_over(const sweep *s, const txm_input *input, const char *w
 {
     char size[TXM_FORMAT_BYTES], details[PATH_MAX];
     if (s->args->report.json) {
-        cJSON *o = txm_gc_object("file");
+        cJSON *o = txm_json_of_type("txmill.gc", "file");
         txm_json_text(o, "path", input->output);
         txm_json_text(o, "state", "kept");
         txm_json_text(o, "reason", "left-over");
@@ -259,7 +259,7 @@ static void print_json_summary(const sweep *s)
 {
     const txm_garbage_result *r = &s->result;
     const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_ROOM), kept = total(r->kept, TXM_KEPT_ROOM);
-    cJSON *o = txm_gc_object("summary");
+    cJSON *o = txm_json_of_type("txmill.gc", "summary");
     txm_json_uint(o, "files", gone.files + kept.files);
     txm_json_uint(o, "bytes", gone.bytes + kept.bytes);
     txm_json_uint(o, s->args->remove ? "removed" : "would_remove", gone.files);

@@ -132,14 +132,13 @@ static txm_status find_used(finding *f, const txm_gc_args *args, const txm_confi
 {
     static const txm_input_args input;
     static const txm_running_args running;
-    const txm_batch_job_args how = {.input = &input, .rules = &args->rules, .config = config, .running = &running};
-    const txm_batch_events events = {.struct_size = sizeof(txm_batch_events), .user = f, .done = note_used};
+    const txm_batch_job_args how = {.input = &input,
+                                    .rules = &args->rules,
+                                    .config = config,
+                                    .running = &running,
+                                    .events = {.user = f, .done = note_used}};
     txm_settings settings;
-    const txm_batch_options options = {.struct_size = sizeof(txm_batch_options),
-                                       .settings = &settings,
-                                       .dry_run = true,
-                                       .no_keys = true,
-                                       .events = &events};
+    const txm_batch_options options = {.settings = &settings, .dry_run = true, .no_keys = true};
     txm_batch_job job = {.scenes = {.config_args = config, .packed = on_packed, .packed_user = f}};
     txm_settings_init(&settings);
     settings.cache_dir = args->cache_dir;

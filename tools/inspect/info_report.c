@@ -161,11 +161,7 @@ static void print_metadata(const txm_tx *tx)
     const char *name, *value;
     printf("  metadata\n");
     for (size_t n = 0; txm_tx_metadata_at(tx, n, &name, &value); n++) {
-        printf("    ");
-        txm_print_safe(name);
-        printf(": ");
-        txm_print_safe(value);
-        putchar('\n');
+        txm_print_format("    %s: %s\n", name, value);
     }
 }
 
@@ -231,8 +227,7 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
     if (*d->software && ours)
         printf("  %-14s%s", "made by", "txmill, in the format of ");
     if (*d->software && ours) {
-        txm_print_safe(d->software);
-        putchar('\n');
+        txm_print_format("%s\n", d->software);
     } else if (*d->software) {
         print_field("made by", d->software);
     }

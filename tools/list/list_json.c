@@ -13,8 +13,7 @@
  * by one. */
 static cJSON *record(const char *type, const char *scene)
 {
-    cJSON *o = txm_json_new("txmill.list");
-    txm_json_text(o, "type", type);
+    cJSON *o = txm_json_of_type("txmill.list", type);
     txm_json_text(o, "scene", scene);
     return o;
 }

@@ -55,22 +55,16 @@ static void print_files(const txm_scene_image *image, const txm_found *lookups)
             comma = ", ";
         }
     }
-    if (why && *why) {
-        fputs(" (", stdout);
-        txm_print_safe(why);
-        putchar(')');
-    }
+    if (why && *why)
+        txm_print_format(" (%s)", why);
     putchar('\n');
 }
 
 static void print_packed(const txm_scene_image *image)
 {
     char size[TXM_FORMAT_BYTES];
-    for (size_t i = 0; i < image->packed_count; i++) {
-        printf("    packed: ");
-        txm_print_safe(image->packed[i].name);
-        printf(", %s\n", txm_format_bytes(image->packed[i].bytes, size));
-    }
+    for (size_t i = 0; i < image->packed_count; i++)
+        txm_print_format("    packed: %s, %s\n", image->packed[i].name, txm_format_bytes(image->packed[i].bytes, size));
 }
 
 /* The stored name, which Cycles uses unchanged, and its meaning in the config. */
@@ -100,23 +94,17 @@ static void print_colorspace(const txm_list_report *report, const txm_scene_imag
 
 static void print_image(const txm_list_report *report, const txm_scene_image *image, const txm_found *lookups)
 {
-    putchar('\n');
-    txm_print_safe(image->name);
-    printf(": ");
-    txm_print_safe(*image->path ? image->path : "no path");
-    printf("\n    %s, %s, ", txm_scene_source_name(image->source),
-           is_closed(image, lookups) ? "not readable" : txm_scene_state_name(image->state));
+    txm_print_format("\n%s: %s\n    %s, %s, ", image->name, *image->path ? image->path : "no path",
+                     txm_scene_source_name(image->source),
+                     is_closed(image, lookups) ? "not readable" : txm_scene_state_name(image->state));
     print_colorspace(report, image);
     printf(", alpha %s\n", txm_alpha_name(image->alpha));
     if (image->tile_count > 1) {
         printf("    %zu UDIM tiles, %u to %u\n", image->tile_count, image->tiles[0],
                image->tiles[image->tile_count - 1]);
     }
-    if (*image->library) {
-        printf("    in library ");
-        txm_print_safe(image->library);
-        putchar('\n');
-    }
+    if (*image->library)
+        txm_print_format("    in library %s\n", image->library);
     if (image->state == TXM_SCENE_STATE_READY) {
         print_files(image, lookups);
     }
@@ -124,17 +112,9 @@ static void print_image(const txm_list_report *report, const txm_scene_image *im
     for (size_t i = 0; i < image->user_count; i++) {
         /* Owner and node are the names in Blender's editors, where the user can change the image. */
         const txm_scene_user *user = &image->users[i];
-        printf("    %s \"", user->owner_type);
-        txm_print_safe(user->owner);
-        printf("\", node \"");
-        txm_print_safe(user->node);
-        printf("\": %s, %s%s", txm_extension_name(user->extension), user->interpolation,
-               user->environment ? ", environment" : "");
-        if (*user->library) {
-            printf(", in ");
-            txm_print_safe(user->library);
-        }
-        putchar('\n');
+        txm_print_format("    %s \"%s\", node \"%s\": %s, %s%s%s%s\n", user->owner_type, user->owner, user->node,
+                         txm_extension_name(user->extension), user->interpolation,
+                         user->environment ? ", environment" : "", *user->library ? ", in " : "", user->library);
     }
 }
 
@@ -147,10 +127,8 @@ void txm_list_print_text(const txm_list_report *report)
         printf(": Blender %d.%d.%d, %s", info->version / 100, info->version % 100, info->subversion, info->compression);
     else if (txm_scene_format_of(info->path))
         printf(": %s", txm_scene_format_of(info->path)->noun);
-    if (info->working_space) {
-        printf(", working space ");
-        txm_print_safe(info->working_space);
-    }
+    if (info->working_space)
+        txm_print_format(", working space %s", info->working_space);
     size_t images = txm_scene_image_count(report->opened), libraries = txm_scene_library_count(report->opened);
     printf("\n%zu image%s, %zu librar%s\n", images, plural(images), libraries, libraries == 1 ? "y" : "ies");
     for (size_t i = 0; i < txm_scene_image_count(report->opened); i++) {
@@ -160,25 +138,16 @@ void txm_list_print_text(const txm_list_report *report)
     }
     for (size_t i = 0; i < txm_scene_library_count(report->opened); i++) {
         const txm_scene_library *library = txm_scene_library_at(report->opened, i);
-        printf("\nlibrary ");
-        txm_print_safe(library->path);
-        printf("\n    %s", txm_scene_library_state_name(library->state));
-        if (library->state == TXM_SCENE_LIBRARY_STATE_BROKEN) {
-            printf(": ");
-            txm_print_safe(library->message);
-        }
+        txm_print_format("\nlibrary %s\n    %s", library->path, txm_scene_library_state_name(library->state));
+        if (library->state == TXM_SCENE_LIBRARY_STATE_BROKEN)
+            txm_print_format(": %s", library->message);
         if (library->lost) {
             printf(", %zu linked data-block%s not in it", library->lost, library->lost == 1 ? " is" : "s are");
         }
-        printf("\n    linked by ");
-        txm_print_safe(library->parent);
-        putchar('\n');
+        txm_print_format("\n    linked by %s\n", library->parent);
     }
-    for (size_t i = 0; i < report->finding_count; i++) {
-        printf("%s%s: ", i == 0 ? "\n" : "", report->findings[i].id);
-        txm_print_safe(report->findings[i].message);
-        putchar('\n');
-    }
+    for (size_t i = 0; i < report->finding_count; i++)
+        txm_print_format(i ? "%s: %s\n" : "\n%s: %s\n", report->findings[i].id, report->findings[i].message);
 }
 
 /* One word per file; an image whose files are all missing still counts once. */

@@ -82,6 +82,15 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
                     operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "");
 }
 
+/* What the status line says while inputs are examined; there is one line. */
+static const char *examining;
+
+static void show_examined(void *user, size_t done, size_t inputs)
+{
+    (void)user;
+    txm_say_progress(examining, done, inputs);
+}
+
 /* Settings are checked against the colour config before the first image, so that a misspelt colour space is one
  * error and not a thousand. */
 txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args, const txm_batch_options *options,
@@ -92,6 +101,15 @@ txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args
     o.rules = job->rules;
     o.lint = args->lint;
     o.max_memory_bytes = args->running->max_memory_bytes;
+    o.struct_size = sizeof o;
+    o.events = &job->events;
+    job->events = args->events;
+    job->events.struct_size = sizeof job->events;
+    if (args->doing) {
+        examining = args->doing;
+        job->events.examined = show_examined;
+        job->events.warn = txm_say_warning;
+    }
     txm_status status = txm_project_open(job->inputs, &context, o.settings, o.rules, &job->contexts, err);
     o.contexts = job->contexts.of;
     if (status == TXM_OK && o.settings && !job->may_be_empty)

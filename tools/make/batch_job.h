@@ -34,6 +34,8 @@ typedef struct txm_batch_job_args {
     bool nodes;         /* scenes tell what is unusual about how their nodes use images, even without lint */
     bool unpack;        /* packed images of scenes may be unpacked */
     bool find_unpacked; /* they are expected to be unpacked already */
+    txm_batch_events events;
+    const char *doing; /* of the progress while inputs are examined: "checking"; NULL: neither progress nor warnings */
     /* Adds the inputs that are converted instead of the operands; NULL: these. */
     txm_status (*add)(void *user, txm_inputs *inputs, txm_error *err);
     void *add_user;
@@ -46,13 +48,14 @@ typedef struct txm_batch_job {
     txm_rules *rules;
     txm_inputs *inputs;
     txm_project_contexts contexts; /* for other work on its files */
+    txm_batch_events events;
     txm_batch *batch;
 } txm_batch_job;
 
 /* The inputs that the operands name: files, folders, patterns, lists, scenes. */
 txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
                                  txm_error *err);
-/* Makes the batch and its plan. Rules, lint and memory are taken from the arguments. */
+/* Makes the batch and its plan. Rules, lint, memory and events are taken from the arguments. */
 txm_status txm_batch_job_plan(txm_batch_job *job, const txm_batch_job_args *args, const txm_batch_options *options,
                               txm_error *err);
 void txm_batch_job_free(txm_batch_job *job);

@@ -134,6 +134,22 @@ txm_status txm_here_find(const txm_operands *given, txm_here *here, txm_error *e
     return TXM_OK;
 }
 
+txm_status txm_here_choose(txm_here *here, const char *command, const char *doing, const txm_operands **operands,
+                           txm_error *err)
+{
+    if ((*operands)->count)
+        return TXM_OK;
+    if (txm_here_find(*operands, here, err) != TXM_OK)
+        return err->status;
+    if (!here->operands.count)
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "no scene, folder or image given, and none here; 'txmill %s --help' lists the options",
+                        command);
+    txm_here_say(here, *operands, doing);
+    *operands = &here->operands;
+    return TXM_OK;
+}
+
 bool txm_here_preset(const txm_here *here, const txm_operands *given, txm_rule_args *rules)
 {
     const bool chosen = here->images && !rules->preset && wants_preset(given);

@@ -21,6 +21,10 @@ txm_status txm_here_scenes(const char *folder, txm_here *here, txm_error *err);
 /* Finds operands for the current folder, with the options of `given`; here->operands stays empty if it has neither
  * scenes nor images. NO_MEMORY. */
 txm_status txm_here_find(const txm_operands *given, txm_here *here, txm_error *err);
+/* If no operands were given, those for the current folder, which are said: *operands points into here. USAGE if there
+ * are none. */
+txm_status txm_here_choose(txm_here *here, const char *command, const char *doing, const txm_operands **operands,
+                           txm_error *err);
 /* Says what was found, as in "checking shot.blend" for "checking". */
 void txm_here_say(const txm_here *here, const txm_operands *given, const char *doing);
 /* Sets the preset for images without a scene, once the project was applied, unless something else decides; returns

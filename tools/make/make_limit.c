@@ -122,8 +122,7 @@ static void tell_leaving(const leaving *l, const char *path, const char *state, 
 {
     char size[TXM_FORMAT_BYTES], unused[TXM_TIME_BYTES], details[160];
     if (l->emit) {
-        cJSON *o = txm_json_new("txmill.make");
-        txm_json_text(o, "type", "leaving");
+        cJSON *o = txm_json_of_type("txmill.make", "leaving");
         txm_json_text(o, "path", path);
         txm_json_text(o, "state", state);
         txm_json_uint(o, "bytes", bytes);

@@ -53,14 +53,6 @@ enum { MOST_GUESSES = 3 }; /* number of guesses that are named */
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* There are four types: mesh, file, error and, at the end, summary. */
-static cJSON *new_make_object(const char *type)
-{
-    cJSON *o = txm_json_new("txmill.make");
-    txm_json_text(o, "type", type);
-    return o;
-}
-
 /* It is computed from the image's header, before it is decoded. */
 static void add_cost(cJSON *o, const txm_cost *cost)
 {
@@ -99,7 +91,7 @@ void txm_make_report_emit(void *user, cJSON *object)
 /* One object for every input, whatever its result, so that a script can count them. */
 static void print_make_json(txm_make_report *report, const txm_batch_file *file)
 {
-    cJSON *o = new_make_object("file");
+    cJSON *o = txm_json_of_type("txmill.make", "file");
     txm_json_text(o, "input", file->input->path);
     if (file->input->pattern)
         txm_json_text(o, "pattern", file->input->pattern);
@@ -249,7 +241,7 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 static void print_json_mesh(txm_make_report *report, const char *ptex, const char *mesh, const txm_unwrapped *made)
 {
     const txm_ptex_pages_info *pages = &made->pages;
-    cJSON *o = new_make_object("mesh");
+    cJSON *o = txm_json_of_type("txmill.make", "mesh");
     txm_json_text(o, "input", ptex);
     txm_json_text(o, "mesh", mesh);
     txm_json_text(o, "output", made->mesh_path);
@@ -286,9 +278,8 @@ void txm_make_report_mesh(txm_make_report *report, const char *ptex, const char 
     txm_print_safe(ptex);
     printf(": %-12s ", txm_make_state(made->outcome));
     txm_print_safe(made->mesh_path);
-    printf("  (%u face%s in %u page%s, ", made->faces, made->faces == 1 ? "" : "s", pages->pages,
-           pages->pages == 1 ? "" : "s");
-    txm_print_safe(made->pattern);
+    txm_print_format("  (%u face%s in %u page%s, %s", made->faces, made->faces == 1 ? "" : "s", pages->pages,
+                     pages->pages == 1 ? "" : "s", made->pattern);
     printf(", borders of %u px, %.0f %% free)\n", pages->padding_px,
            100.0 * (1.0 - (double)pages->block_pixels / (double)pages->page_pixels));
     fflush(stdout);
@@ -300,7 +291,7 @@ void txm_make_report_stop(txm_make_report *report, const txm_error *err)
 {
     txm_say_failure(err);
     if (report->json || report->log) {
-        cJSON *o = new_make_object("error");
+        cJSON *o = txm_json_of_type("txmill.make", "error");
         txm_json_error(o, err);
         txm_make_report_emit(report, o);
     }
@@ -375,7 +366,7 @@ int txm_make_report_finish(txm_make_report *report)
     if (report->json || report->log) {
         /* Readers of the log recognize a complete run by this object, the last one. */
         const size_t *n = report->count;
-        cJSON *o = new_make_object("summary");
+        cJSON *o = txm_json_of_type("txmill.make", "summary");
         txm_json_uint(o, "inputs", report->inputs);
         if (report->shard.count) {
             /* Identifies the list of inputs: if the keys of two shards differ, their lists differed. */

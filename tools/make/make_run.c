@@ -113,12 +113,6 @@ static void on_planned(void *user, const txm_batch_totals *totals)
     txm_progress_planned(&run->progress, totals);
 }
 
-static void on_examined(void *user, size_t done, size_t inputs)
-{
-    (void)user;
-    txm_say_progress("examining", done, inputs);
-}
-
 /* Only the progress is shown here; the report prints finished files. */
 static void on_begin(void *user, const txm_batch_file *file)
 {
@@ -156,11 +150,11 @@ static txm_batch_job_args job_args(const txm_make_args *a)
 static txm_status convert(make_run *run, txm_error *err)
 {
     const txm_make_args *a = run->args;
-    const txm_batch_job_args args = job_args(a);
-    const txm_batch_events events = {sizeof events, run,     on_planned,      make_done,
-                                     on_begin,      on_rows, txm_say_warning, on_examined};
+    txm_batch_job_args args = job_args(a);
+    args.doing = "examining";
+    args.events =
+        (txm_batch_events){.user = run, .planned = on_planned, .done = make_done, .begin = on_begin, .rows = on_rows};
     const txm_batch_options options = {
-        .struct_size = sizeof(txm_batch_options),
         .settings = &a->settings.settings,
         .output = a->output,
         .force = a->force,
@@ -175,7 +169,6 @@ static txm_status convert(make_run *run, txm_error *err)
         .stages = a->report.json || a->report.verbose || a->log,
         .shards = a->shard.count,
         .shard = a->shard.index,
-        .events = &events,
     };
     txm_status status = txm_batch_job_plan(&run->job, &args, &options, err);
     if (status == TXM_OK)

@@ -148,11 +148,8 @@ void txm_make_print_file(const txm_batch_file *file, bool costs)
         printf(": %-12s ", txm_make_state(r->outcome));
         if (has_tx)
             txm_print_safe(r->tx_path);
-        if (d.used) {
-            fputs(has_tx ? "  (" : "(", stdout);
-            txm_print_safe(d.text);
-            putchar(')');
-        }
+        if (d.used)
+            txm_print_format("%s(%s)", has_tx ? "  " : "", d.text);
         putchar('\n');
     }
     fflush(stdout);
@@ -165,9 +162,7 @@ void txm_make_print_key(const txm_batch_file *file)
     if (file->content)
         txm_make_content_key(file, key);
     txm_print_begin();
-    printf("%s  ", file->content ? key : file->result->settings_key);
-    txm_print_safe(file->input->path);
-    putchar('\n');
+    txm_print_format("%s  %s\n", file->content ? key : file->result->settings_key, file->input->path);
     txm_print_end();
 }
 

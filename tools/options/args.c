@@ -220,7 +220,13 @@ txm_status txm_args_map(const char *text, size_t *from_bytes, const char **to, t
                        "and Radiance files and straight for the others.")
 
 #define AT(member) .offset = offsetof(txm_settings_args, member)
-const txm_option txm_naming_options[] = {NAMING_OPTIONS, {0}};
+/* The library's defaults, so that both are the same. */
+static void set_defaults(void *group)
+{
+    txm_settings_init(&((txm_settings_args *)group)->settings);
+}
+
+const txm_option txm_naming_options[] = {NAMING_OPTIONS, {.defaults = set_defaults}};
 const txm_option txm_settings_options[] = {
     NAMING_OPTIONS,
     TXM_OPTION(FLAG, "envlatl", .rare = true, AT(settings.equiangular),
@@ -253,7 +259,7 @@ const txm_option txm_settings_options[] = {
     TXM_OPTION_CACHE_DIR(AT(settings.cache_dir), "Folder of the tx files (default: blender_tx beside each image)",
                          "A relative path is relative to each image's folder. It must be the same as in Blender's "
                          "preferences: if it is absolute, the names of the tx files depend on it."),
-    {0},
+    {.defaults = set_defaults},
 };
 #undef AT
 
@@ -289,12 +295,6 @@ const txm_option txm_report_options[] = {
 #undef AT
 
 /* ---- from arguments to what the library takes ------------------------------------------------------------------- */
-
-/* The library's defaults, so that both are the same. */
-void txm_settings_args_default(txm_settings_args *args)
-{
-    txm_settings_init(&args->settings);
-}
 
 /* Records which options were given: an existing file is remade only if it differs from these. */
 void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands)

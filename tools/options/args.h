@@ -105,7 +105,10 @@ extern const txm_option txm_settings_options[], txm_naming_options[];
     {                                                                                                                  \
         "Settings", txm_settings_options, offsetof(args, settings)                                                     \
     }
-void txm_settings_args_default(txm_settings_args *args);
+#define TXM_NAMING_GROUP(args)                                                                                         \
+    {                                                                                                                  \
+        "Settings", txm_naming_options, offsetof(args, settings)                                                       \
+    }
 /* Adds the parsed lists to the settings, and records which options were given; call once after parsing. */
 void txm_settings_args_finish(txm_settings_args *args, const txm_operands *operands);
 /* Warns about settings with which Cycles will not use the files. */

@@ -439,6 +439,13 @@ txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, v
     cursor c = {.argc = argc, .argv = argv, .args = args, .operands = operands};
     bool options = true;
     operands->count = operands->given_count = 0;
+    for (const txm_option_group *g = command->groups; g->title; g++) {
+        const txm_option *end = g->options;
+        while (end->name)
+            end++;
+        if (end->defaults)
+            end->defaults((char *)args + g->offset);
+    }
     if (command->defaults)
         command->defaults(args);
     while (c.next < argc) {

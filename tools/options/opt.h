@@ -53,15 +53,16 @@ typedef struct txm_option {
     const char *name; /* long form without dashes; NULL ends a table */
     char letter;      /* short form, 0 if there is none */
     txm_opt_type type;
-    size_t offset;          /* place of the field in the struct of the option's group */
-    const char *arg;        /* name of the argument in the help ("DIR"); NULL for flags */
-    const char *values;     /* words, separated by spaces, or TXM_VALUES_*; NULL: any text */
-    const char *help;       /* one line, no full stop: for --help, completion and the man page */
-    const char *more;       /* sentences for the man page only; may be NULL */
-    uint32_t min, max;      /* bounds of TXM_OPT_UINT */
-    double least, most;     /* bounds of TXM_OPT_NUMBER */
-    txm_opt_parse_fn parse; /* parser of TXM_OPT_CUSTOM, TXM_OPT_LIST and TXM_OPT_FLAG */
-    bool rare;              /* only --help --all prints it */
+    size_t offset;                 /* place of the field in the struct of the option's group */
+    const char *arg;               /* name of the argument in the help ("DIR"); NULL for flags */
+    const char *values;            /* words, separated by spaces, or TXM_VALUES_*; NULL: any text */
+    const char *help;              /* one line, no full stop: for --help, completion and the man page */
+    const char *more;              /* sentences for the man page only; may be NULL */
+    uint32_t min, max;             /* bounds of TXM_OPT_UINT */
+    double least, most;            /* bounds of TXM_OPT_NUMBER */
+    txm_opt_parse_fn parse;        /* parser of TXM_OPT_CUSTOM, TXM_OPT_LIST and TXM_OPT_FLAG */
+    bool rare;                     /* only --help --all prints it */
+    void (*defaults)(void *group); /* of the row that ends a table: sets the defaults of the group's struct */
 } txm_option;
 
 /* An option in a table: its kind without TXM_OPT_, its name, then fields. */
@@ -104,6 +105,7 @@ typedef struct txm_command {
     const char *synopsis;                                 /* the text after the name: "[OPTION...] IMAGE..." */
     const txm_option_group *groups;                       /* ends with a NULL title */
     const char *operand_values;                           /* TXM_VALUES_*, NULL: none */
+    const char *no_operands;                              /* it takes none: the rest of the message that says so */
     unsigned exits;                                       /* TXM_EXITS_* */
     const char *program;                                  /* another program, which carries it out; NULL: this one */
     size_t args_bytes;                                    /* size of the struct that the options are parsed into */

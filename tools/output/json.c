@@ -132,6 +132,13 @@ cJSON *txm_json_new(const char *schema)
     return object;
 }
 
+cJSON *txm_json_of_type(const char *schema, const char *type)
+{
+    cJSON *object = txm_json_new(schema);
+    txm_json_text(object, "type", type);
+    return object;
+}
+
 /* NULL becomes null. Text that is not UTF-8 gets a second member NAME_encoded, percent-encoded. */
 void txm_json_text(cJSON *object, const char *name, const char *text)
 {

@@ -20,6 +20,8 @@
 
 /* A new object that begins with its schema ("txmill.make") and the version of that schema's table. */
 cJSON *txm_json_new(const char *schema);
+/* The same with the member `type`, for schemas that have several kinds of objects. */
+cJSON *txm_json_of_type(const char *schema, const char *type);
 
 /* Text that may contain any bytes; NULL becomes null. Adds the member `name`, and `name`_encoded for text that is
  * not UTF-8. */

@@ -7,6 +7,7 @@
  */
 #include "tools/output/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,24 @@ static void print_bytes(const char *text, size_t bytes)
 void txm_print_safe(const char *text)
 {
     print_bytes(text, strlen(text));
+}
+
+void txm_print_format(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    for (const char *c = format; *c; c++)
+        if (*c != '%')
+            putchar(*c);
+        else if (*++c == 's')
+            txm_print_safe(va_arg(args, const char *));
+        else if (*c == 'u')
+            printf("%u", va_arg(args, unsigned));
+        else if (*c == 'z' && *++c == 'u')
+            printf("%zu", va_arg(args, size_t));
+        else
+            abort();
+    va_end(args);
 }
 
 /* Without memory, the bare word is the best that is left. */

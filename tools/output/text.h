@@ -17,6 +17,9 @@ void txm_print_end(void);
  * that scripts read nor control a terminal. */
 void txm_print_safe(const char *text);
 
+/* As printf, but strings are printed so. Of the conversions only %s, %u and %zu. */
+void txm_print_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Prints an argument for a shell, in quotes if it contains more than letters, digits and the like. */
 void txm_print_argument(const char *text);
 /* The same for a path. */

@@ -110,11 +110,8 @@ txm_status txm_ptex_verify(const char *path, bool json, bool quiet, const volati
         const bool sound = check.damage.status == TXM_OK;
         char count[TXM_FORMAT_COUNT];
         txm_print_line(path, sound ? TXM_GOOD : TXM_BAD, sound ? "good" : "damaged", NULL);
-        if (!sound) {
-            printf("  ");
-            txm_print_safe(check.damage.message);
-            putchar('\n');
-        }
+        if (!sound)
+            txm_print_format("  %s\n", check.damage.message);
         if (check.one_sided && !quiet)
             printf("  note: %s whose neighbour has another face there, first edge %u of face %u\n",
                    txm_format_count(check.one_sided, "edge", count), check.first_edge, check.first_face);
