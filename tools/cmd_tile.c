@@ -52,10 +52,9 @@ static txm_status parse_place(const char *text, void *field, txm_error *err)
     unsigned long place[2] = {0};
     const char *p = text;
     char *end = NULL;
-    for (int i = 0; i < 2; i++, p = end + 1) {
+    for (int i = 0; i < 2; i++, p = end + 1)
         if (*p < '0' || *p > '9' || (place[i] = strtoul(p, &end, 10)) > TXM_MAX_SIZE_PX || *end != (i ? 0 : ','))
             return txm_fail(err, TXM_STATUS_USAGE, "must be a column and a row of tiles, such as 3,0");
-    }
     if (field)
         *(tile_place *)field = (tile_place){(uint32_t)place[0], (uint32_t)place[1]};
     return TXM_OK;

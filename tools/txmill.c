@@ -38,35 +38,12 @@ static int done(void)
     return txm_finish(&(txm_tally){0});
 }
 
-static void look_for_json(void *user, const txm_option_group *group, const txm_option *option)
-{
-    (void)group;
-    *(bool *)user |= !strcmp(option->name, "json");
-}
-
-/* Whether --json was given, even among options that cannot be parsed, so that their failure is an object as well. */
-static bool asks_for_json(const txm_command *command, int argc, char **argv)
+static bool has_option(const txm_command *command, const char *name)
 {
     bool has = false;
-    txm_each_option(command, look_for_json, &has);
-    for (int i = 0; has && i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (!strcmp(argv[i], "--json"))
-            return true;
-    return false;
-}
-
-/* The options of a command that limit memory. */
-typedef struct memory_options {
-    bool jobs, max_memory, cache;
-} memory_options;
-
-static void note_option(void *user, const txm_option_group *group, const txm_option *option)
-{
-    memory_options *m = user;
-    (void)group;
-    m->jobs |= !strcmp(option->name, "jobs");
-    m->max_memory |= !strcmp(option->name, "max-memory");
-    m->cache |= !strcmp(option->name, "cache");
+    for (txm_option_walk w = {0}; !has && txm_option_next(command, &w);)
+        has = !strcmp(w.option->name, name);
+    return has;
 }
 
 /* Options are parsed into a zeroed block of the command's own struct, after its defaults are set; so members that
@@ -80,7 +57,12 @@ static int run_command(const txm_command *command, int argc, char **argv)
     txm_parse_outcome outcome = TXM_PARSE_FAILED;
     char schema[64];
     snprintf(schema, sizeof schema, "txmill.%s", command->name);
-    if (asks_for_json(command, argc, argv))
+    /* Whether --json was given, even among options that cannot be parsed, so that their failure is an object as well.
+     */
+    bool json = false;
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        json |= !strcmp(argv[i], "--json");
+    if (json && has_option(command, "json"))
         txm_finish_in_json(schema);
     else
         txm_lines_install();
@@ -90,13 +72,9 @@ static int run_command(const txm_command *command, int argc, char **argv)
         outcome = txm_parse(command, argc, argv, args, &operands, &err);
     txm_advise_for(command->operand_values);
     /* Advice must not name an option that the command does not have. */
-    memory_options m = {0};
-    txm_each_option(command, note_option, &m);
-    if (m.max_memory)
+    if (has_option(command, "max-memory"))
         txm_advise_memory("free memory, use fewer threads with -j, or raise --max-memory; then run the same again");
-    else if (m.cache && m.jobs)
-        txm_advise_memory("free memory, use fewer threads with -j, or a smaller --cache; then run the same again");
-    else if (m.jobs)
+    else if (has_option(command, "jobs"))
         txm_advise_memory("free memory, or use fewer threads with -j; then run the same again");
     switch (outcome) {
     case TXM_PARSED:

@@ -322,7 +322,7 @@ char *stm_shell_word(const char *word)
     }
     const bool dollar = hidden, twice = !hidden && !strpbrk(word, "\"$`\\!");
     stm_bytes_puts(&out, dollar ? "$'" : twice ? "\"" : "'");
-    for (const char *c = word; *c; c++) {
+    for (const char *c = word; *c; c++)
         if (dollar && ((unsigned char)*c < ' ' || (unsigned char)*c >= 127))
             stm_bytes_printf(&out, "\\%03o", (unsigned)(unsigned char)*c);
         else if (dollar && (*c == '\'' || *c == '\\'))
@@ -331,7 +331,6 @@ char *stm_shell_word(const char *word)
             stm_bytes_puts(&out, "'\\''");
         else
             stm_bytes_add(&out, c, 1);
-    }
     stm_bytes_puts(&out, twice ? "\"" : "'");
     return stm_bytes_take(&out);
 }

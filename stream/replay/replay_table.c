@@ -116,10 +116,9 @@ txm_status stm_replay_table_make(const char *path, const txm_trace *trace, const
                 out->request.sizes[out->request.size_count++] = bytes;
         }
     }
-    if (!out->request.policy_count) {
+    if (!out->request.policy_count)
         for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
             out->request.policies[out->request.policy_count++] = usual[i];
-    }
     if (out->request.read_seconds <= 0.0)
         out->request.read_seconds = info->tiles_loaded ? info->load_seconds / (double)info->tiles_loaded : 0.0;
     run r = {.trace = trace,

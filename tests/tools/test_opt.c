@@ -67,7 +67,6 @@ static void defaults(void *p)
     args *a = p;
     a->keep = true;
     a->inner.count = 7;
-    txm_settings_args_default(&a->settings);
 }
 
 static const txm_option_group groups[] = {{"Own", own_options, 0},
@@ -289,9 +288,8 @@ typedef struct seen {
     size_t count;
 } seen;
 
-static void check_option(void *user, const txm_option_group *group, const txm_option *o)
+static void check_option(seen *s, const txm_option_group *group, const txm_option *o)
 {
-    seen *s = user;
     const char *where = s->command->name;
     ck_assert_msg(o->help && strlen(o->help) && o->help[strlen(o->help) - 1] != '.', "%s --%s: help", where, o->name);
     ck_assert_msg(!o->more || o->more[strlen(o->more) - 1] == '.', "%s --%s: more", where, o->name);
@@ -316,7 +314,8 @@ TEST(test_tables)
         ck_assert((*c)->program || ((*c)->run && (*c)->args_bytes));
         ck_assert((*c)->groups && (*c)->synopsis);
         ck_assert_msg((*c)->purpose[strlen((*c)->purpose) - 1] != '.', "%s: purpose", (*c)->name);
-        txm_each_option(*c, check_option, &s);
+        for (txm_option_walk w = {0}; txm_option_next(*c, &w);)
+            check_option(&s, w.group, w.option);
         snprintf(page, sizeof page, "man/txmill-%s.1.in", (*c)->name);
         ck_assert_msg((*c)->program || access(page, R_OK) == 0, "%s is missing", page);
         ck_assert_ptr_eq(txm_command_find((*c)->name), *c);

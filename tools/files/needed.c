@@ -276,11 +276,10 @@ static txm_status add_image(txm_needed *needed, const txm_list_report *report, c
         const uint32_t number = f->uses[at].number;
         while (i < image->file_count && image->files[i].number < number)
             i++;
-        if (i < image->file_count && image->files[i].number == number) {
+        if (i < image->file_count && image->files[i].number == number)
             add_one(needed, f, image->files[i].path, number, true, &lookups[i], err);
-        } else {
+        else
             add_absent(needed, f, image, number, err);
-        }
         at = first_use(f, number + 1);
     }
     if (image->state == TXM_SCENE_STATE_MISSING && !image->file_count && !image->tile_count && f->all)

@@ -35,9 +35,8 @@ static txm_status context_for(const txm_scene *opened, const txm_input *input, c
     const char *space = input->working_space ? input->working_space : txm_scene_info_of(opened)->working_space;
     const char *current = txm_color_role(txm_context_color(plain), "scene_linear");
     const char *said = txm_project_config(input->path, &args->config).working_space;
-    if (!space || (said && !input->working_space) || (current && strcmp(current, space) == 0)) {
+    if (!space || (said && !input->working_space) || (current && strcmp(current, space) == 0))
         return TXM_OK;
-    }
     return txm_context_derive(plain, space, own, err);
 }
 
@@ -57,9 +56,8 @@ static txm_status read_scene(reading *r, txm_one_file *file, txm_error *err)
                                .user = how->user,
                                .wants = how->wants};
     txm_project_maps maps;
-    if (txm_project_maps_of(path, &args->config, &maps, err) != TXM_OK) {
+    if (txm_project_maps_of(path, &args->config, &maps, err) != TXM_OK)
         return err->status;
-    }
     const txm_scene_options scene_options = {.struct_size = sizeof(txm_scene_options),
                                              .colors = txm_scene_colors_of(txm_context_color(context)),
                                              .opened = txm_scene_opened_name,
@@ -70,23 +68,18 @@ static txm_status read_scene(reading *r, txm_one_file *file, txm_error *err)
                                              .map_count = maps.count};
     txm_status status = txm_scene_open(path, &scene_options, &report.opened, err);
     txm_project_maps_free(&maps);
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = context_for(report.opened, input, args, context, &own, err);
-    }
     txm_context *used = own ? own : context;
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = txm_list_find(&report, used, &find, err);
-    }
-    if (status == TXM_OK && args->lint) {
+    if (status == TXM_OK && args->lint)
         status = txm_list_find_faults(&report, txm_context_color(used), txm_signal_flag(), err);
-    }
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = how->one(how->user, &report, file, err);
-    }
     /* What could be read of a scene was shown before an error in it is reported. */
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = txm_list_failures(&report, err);
-    }
     file->findings |= report.finding_count > 0;
     txm_list_report_free(&report);
     txm_context_free(&own);
@@ -99,9 +92,8 @@ static void explain(const char *path, txm_error *err)
     const txm_scene_format *format = txm_scene_format_of(path);
     const txm_file_kind kind = txm_kind_of_file(path, &noun);
     if (err->status != TXM_STATUS_CORRUPT || (format && !format->begins) || kind == TXM_FILE_SCENE ||
-        kind == TXM_FILE_PACKED) {
+        kind == TXM_FILE_PACKED)
         return; /* a damaged scene */
-    }
     char *word = txm_shell_path(path);
     const char *quoted = word ? word : path;
     txm_error_clear(err);

@@ -43,39 +43,27 @@ static void put_sentence(FILE *out, const char *help)
     txm_generate_man_text(out, line);
 }
 
-typedef struct lister {
-    FILE *out;
-    const txm_option_group *group;
-} lister;
-
-/* There is one list per group, as in --help, so that options are in the same order in both. The list of a group is
- * closed when the next group begins; the caller closes the last one. */
-static void put_option(void *user, const txm_option_group *group, const txm_option *option)
-{
-    lister *l = user;
-    if (group != l->group) {
-        if (l->group)
-            fputs(".El\n", l->out);
-        fprintf(l->out, ".Ss %s\n.Bl -tag -width Ds\n", group->title);
-        l->group = group;
-    }
-    fputs(".It ", l->out);
-    if (option->letter)
-        fprintf(l->out, "Fl %c , ", option->letter);
-    fprintf(l->out, "Fl \\-%s", option->name);
-    if (option->arg)
-        fprintf(l->out, option->type == TXM_OPT_WORD ? " Ns Ar %s" : " Ar %s", option->arg);
-    fputc('\n', l->out);
-    put_sentence(l->out, option->help);
-    if (option->more)
-        txm_generate_man_text(l->out, option->more);
-}
-
-/* Every command has options, so a list is always open at the end. */
+/* There is one list per group, as in --help, so that options are in the same order in both. Every command has options,
+ * so a list is always open at the end. */
 void txm_generate_man_options(FILE *out, const txm_command *command)
 {
-    lister l = {.out = out};
-    txm_each_option(command, put_option, &l);
+    const txm_option_group *titled = NULL;
+    for (txm_option_walk w = {0}; txm_option_next(command, &w);) {
+        const txm_option *o = w.option;
+        if (w.group != titled)
+            fprintf(out, "%s.Ss %s\n.Bl -tag -width Ds\n", titled ? ".El\n" : "", w.group->title);
+        titled = w.group;
+        fputs(".It ", out);
+        if (o->letter)
+            fprintf(out, "Fl %c , ", o->letter);
+        fprintf(out, "Fl \\-%s", o->name);
+        if (o->arg)
+            fprintf(out, o->type == TXM_OPT_WORD ? " Ns Ar %s" : " Ar %s", o->arg);
+        fputc('\n', out);
+        put_sentence(out, o->help);
+        if (o->more)
+            txm_generate_man_text(out, o->more);
+    }
     fputs(".El\n", out);
 }
 

@@ -66,20 +66,16 @@ static void put_form(FILE *out, const txm_option *option, bool letter)
     fprintf(out, "|%s\n", option->help);
 }
 
-static void put_option(void *user, const txm_option_group *group, const txm_option *option)
-{
-    (void)group;
-    if (option->letter)
-        put_form(user, option, true);
-    put_form(user, option, false);
-}
-
 void txm_generate_options(FILE *out, const txm_command *command)
 {
     fputs("*||", out);
     put_values(out, command->operand_values);
     fputs("|\n", out);
-    txm_each_option(command, put_option, out);
+    for (txm_option_walk w = {0}; txm_option_next(command, &w);) {
+        if (w.option->letter)
+            put_form(out, w.option, true);
+        put_form(out, w.option, false);
+    }
 }
 
 void txm_generate_commands(FILE *out)

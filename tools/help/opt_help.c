@@ -37,16 +37,6 @@ static void wrap(FILE *out, const char *text, unsigned at, unsigned indent, unsi
     fputc('\n', out);
 }
 
-/* State of the walk over the options; `group` is the one whose title was printed last. */
-typedef struct printer {
-    FILE *out;
-    unsigned columns, indent; /* the indent of the help */
-    const txm_command *command;
-    bool all;
-    size_t hidden; /* rare options that are left out */
-    const txm_option_group *group;
-} printer;
-
 /* Options without a letter are indented as if they had one, so that long names are aligned. */
 static unsigned print_left(char left[64], const txm_option *option)
 {
@@ -55,44 +45,6 @@ static unsigned print_left(char left[64], const txm_option *option)
     if (option->arg)
         n += snprintf(left + n, 64 - (size_t)n, option->type == TXM_OPT_WORD ? "%s" : " %s", option->arg);
     return (unsigned)n;
-}
-
-static bool is_shown(const printer *p, const txm_option *option)
-{
-    return p->all || !option->rare;
-}
-
-/* Without rare options there are few, with short names, and more room for the help. */
-static void measure_option(void *user, const txm_option_group *group, const txm_option *option)
-{
-    printer *p = user;
-    char left[64];
-    const unsigned n = print_left(left, option) + 2;
-    (void)group;
-    if (!is_shown(p, option))
-        p->hidden++;
-    else if (n > p->indent && n <= TEXT_COLUMN)
-        p->indent = n;
-}
-
-/* Few options need no titles. */
-static void print_option(void *user, const txm_option_group *group, const txm_option *option)
-{
-    printer *p = user;
-    char left[64];
-    if (!is_shown(p, option))
-        return;
-    if (p->all ? group != p->group : !p->group)
-        fprintf(p->out, "\n%s:\n", p->all ? group->title : "Options");
-    p->group = group;
-    unsigned n = print_left(left, option);
-    fputs(left, p->out);
-    if (n + 2 > p->indent) {
-        fputc('\n', p->out);
-        n = 0;
-    }
-    fprintf(p->out, "%*s", (int)(p->indent - n), "");
-    wrap(p->out, option->help, p->indent, p->indent, p->columns);
 }
 
 /* Two examples for each command, a simple one and a useful one. `make` has a third, because users may not expect
@@ -130,30 +82,48 @@ static void print_examples(FILE *out, const char *command)
         {"doctor", {"doctor", "doctor --json"}},
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        if (!strcmp(examples[i].command, command)) {
+        if (!strcmp(examples[i].command, command))
             for (size_t k = 0; k < 3 && examples[i].lines[k]; k++)
                 fprintf(out, "  txmill %s\n", examples[i].lines[k]);
-        }
 }
 
 /* One line per option; the manual has the rest, and the last line refers to it. */
 void txm_help_print(FILE *out, const txm_command *command, const txm_operands *operands, unsigned columns)
 {
-    printer p = {.out = out,
-                 .columns = columns,
-                 .command = command,
-                 .all = operands->help_all,
-                 .indent = operands->help_all ? TEXT_COLUMN : 0};
+    const bool all = operands->help_all;
+    unsigned indent = all ? TEXT_COLUMN : 0;
+    size_t hidden = 0; /* rare options that are left out */
+    const txm_option_group *titled = NULL;
+    char left[64], line[256];
     fprintf(out, "Usage: txmill %s %s\n", command->name, command->synopsis);
     wrap(out, command->purpose, 0, 0, columns);
-    txm_each_option(command, measure_option, &p);
-    txm_each_option(command, print_option, &p);
+    /* Without rare options there are few, with short names, and more room for the help. */
+    for (txm_option_walk w = {0}; txm_option_next(command, &w);) {
+        const unsigned n = print_left(left, w.option) + 2;
+        hidden += !all && w.option->rare;
+        if ((all || !w.option->rare) && n > indent && n <= TEXT_COLUMN)
+            indent = n;
+    }
+    for (txm_option_walk w = {0}; txm_option_next(command, &w);) {
+        if (!all && w.option->rare)
+            continue;
+        if (all ? w.group != titled : !titled) /* few options need no titles */
+            fprintf(out, "\n%s:\n", all ? w.group->title : "Options");
+        titled = w.group;
+        unsigned n = print_left(left, w.option);
+        fputs(left, out);
+        if (n + 2 > indent) {
+            fputc('\n', out);
+            n = 0;
+        }
+        fprintf(out, "%*s", (int)(indent - n), "");
+        wrap(out, w.option->help, indent, indent, columns);
+    }
     fputs("\nExamples:\n", out);
     print_examples(out, command->name);
     fputc('\n', out);
-    char line[256];
-    if (!p.all) {
-        snprintf(line, sizeof line, "'txmill %s --help --all' lists %zu more options.", command->name, p.hidden);
+    if (!all) {
+        snprintf(line, sizeof line, "'txmill %s --help --all' lists %zu more options.", command->name, hidden);
         wrap(out, line, 0, 0, columns);
     }
     wrap(out, "A file .txmill keeps the settings of a project: see txmill settings.", 0, 0, columns);
@@ -189,12 +159,11 @@ void txm_commands_help(FILE *out)
           "settings\n  txmill make textures --preset pbr      make those of a folder; data maps by their names\n  "
           "txmill check shot10.blend              check whether everything is ready to render\n",
           out);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (lines[i].title)
             fprintf(out, "\n%s:\n", lines[i].title);
         else
             fprintf(out, "  %-12s  %s\n", lines[i].command, txm_command_find(lines[i].command)->purpose);
-    }
     fputs("\n  -h, --help    Print this help and exit\n"
           "  -V, --version Print the version and exit\n"
           "\n'txmill COMMAND --help' lists a command's options; the manual starts at txmill(1).\n",

@@ -160,9 +160,8 @@ static void print_metadata(const txm_tx *tx)
 {
     const char *name, *value;
     printf("  metadata\n");
-    for (size_t n = 0; txm_tx_metadata_at(tx, n, &name, &value); n++) {
+    for (size_t n = 0; txm_tx_metadata_at(tx, n, &name, &value); n++)
         txm_print_format("    %s: %s\n", name, value);
-    }
 }
 
 /* Neither good nor bad: without its image, the file cannot be checked. */
@@ -226,11 +225,10 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
     const bool ours = made_by_txmill(info);
     if (*d->software && ours)
         printf("  %-14s%s", "made by", "txmill, in the format of ");
-    if (*d->software && ours) {
+    if (*d->software && ours)
         txm_print_format("%s\n", d->software);
-    } else if (*d->software) {
+    else if (*d->software)
         print_field("made by", d->software);
-    }
     if (d->releases)
         print_field("for Blender", d->releases);
     print_source(info);

@@ -86,27 +86,22 @@ static txm_status examine_files(txm_list_report *report, const txm_scene_image *
         const txm_scene_image_file *file = &image->files[f];
         txm_error why = {0};
         unsigned lint = 0;
-        if (!file->exists || lookups[f].state == TXM_TX_STATE_SOURCE) {
+        if (!file->exists || lookups[f].state == TXM_TX_STATE_SOURCE)
             continue;
-        }
         status = txm_lint_image(config, file->path, image->colorspace, cancel, &lint, &why);
         if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
             free(unusable);
             return txm_fail_with(err, status, &why);
         }
-        if (status != TXM_OK && !unusable) {
+        if (status != TXM_OK && !unusable)
             unusable = txm_asprintf("image \"%s\": %s", image->name, why.message);
-        }
-        for (unsigned b = 0; b < LINTS; b++) {
-            if (lint & 1u << b) {
+        for (unsigned b = 0; b < LINTS; b++)
+            if (lint & 1u << b)
                 first[b] = counts[b]++ ? first[b] : file->path;
-            }
-        }
     }
     bool ok = !unusable || add_list_finding(report, "unusable-file", unusable, image, image->library);
-    for (unsigned b = 0; ok && b < LINTS; b++) {
+    for (unsigned b = 0; ok && b < LINTS; b++)
         ok = !counts[b] || report_lint(report, image, (txm_lint)(1u << b), first[b], counts[b]);
-    }
     return ok ? TXM_OK : txm_no_memory(err, report->scene);
 }
 
@@ -121,12 +116,10 @@ txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config 
            libraries = txm_scene_library_count(opened);
     report->findings = txm_calloc(nodes + (3 + LINTS) * images + 2 * libraries, sizeof *report->findings);
     bool ok = report->findings != NULL;
-    for (size_t i = 0; ok && i < images; i++) {
+    for (size_t i = 0; ok && i < images; i++)
         ok = examine_image(report, txm_scene_image_at(opened, i));
-    }
-    for (size_t i = 0; ok && i < libraries; i++) {
+    for (size_t i = 0; ok && i < libraries; i++)
         ok = examine_library(report, txm_scene_library_at(opened, i));
-    }
     for (size_t i = 0; ok && i < nodes; i++) {
         const txm_scene_finding *f = txm_scene_finding_at(opened, i);
         const txm_scene_image *image = txm_scene_image_at(opened, f->image);

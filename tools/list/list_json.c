@@ -27,11 +27,10 @@ static void optional_text(cJSON *object, const char *name, const char *text)
 /* Numbers that are 0 if there is none. */
 static void optional_number(cJSON *object, const char *name, uint64_t value)
 {
-    if (value) {
+    if (value)
         txm_json_uint(object, name, value);
-    } else {
+    else
         txm_json_text(object, name, NULL);
-    }
 }
 
 /* `lost` counts data-blocks that the scene links and the library does not have. */
@@ -85,13 +84,11 @@ static bool print_image(const txm_list_report *report, const txm_scene_image *im
     txm_json_bool(space, "data", image->data);
     txm_json_text(o, "alpha", txm_alpha_name(image->alpha));
     cJSON *tiles = txm_json_array(o, "tiles");
-    for (size_t k = 0; k < image->tile_count; k++) {
+    for (size_t k = 0; k < image->tile_count; k++)
         txm_json_append_number(tiles, image->tiles[k], 4);
-    }
     cJSON *files = txm_json_array(o, "files");
-    for (size_t i = 0; i < image->file_count; i++) {
+    for (size_t i = 0; i < image->file_count; i++)
         add_file_json(files, &image->files[i], &lookups[i]);
-    }
     cJSON *packed = txm_json_array(o, "packed");
     for (size_t i = 0; i < image->packed_count; i++) {
         cJSON *p = txm_json_append(packed);
@@ -150,11 +147,9 @@ bool txm_list_print_json(const txm_list_report *report)
         ok = print_image(report, image, report->lookups + lookup);
         lookup += image->file_count;
     }
-    for (size_t i = 0; ok && i < txm_scene_library_count(report->opened); i++) {
+    for (size_t i = 0; ok && i < txm_scene_library_count(report->opened); i++)
         ok = print_library(report, txm_scene_library_at(report->opened, i));
-    }
-    for (size_t i = 0; ok && i < report->finding_count; i++) {
+    for (size_t i = 0; ok && i < report->finding_count; i++)
         ok = print_finding(report, &report->findings[i]);
-    }
     return ok;
 }

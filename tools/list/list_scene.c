@@ -44,9 +44,8 @@ static txm_status look_up_image(const txm_scene_image *image, const char *path, 
     txm_resolve_options_init(&options);
     options.deep = how->deep;
     txm_status status = txm_resolve_image(context, path, &settings, &options, &r, &why);
-    if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
+    if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED)
         return txm_fail_with(err, status, &why);
-    }
     if (status == TXM_OK) {
         *out = (txm_found){.state = r.state, .path = r.path, .reason = r.reason, .shows = r.shows};
         r.path = r.reason = r.shows = NULL;
@@ -54,9 +53,8 @@ static txm_status look_up_image(const txm_scene_image *image, const char *path, 
     } else {
         /* If the space cannot be converted, the tx file still has a name, under which Blender may have made it. */
         txm_found named = {0};
-        if (status == TXM_STATUS_COLORSPACE) {
+        if (status == TXM_STATUS_COLORSPACE)
             txm_look_up(txm_context_color(context), path, &settings, &named, NULL);
-        }
         *out = (txm_found){.state = TXM_TX_STATE_UNUSABLE,
                            .path = named.path,
                            .reason = txm_strdup(why.message),
@@ -72,21 +70,18 @@ static txm_status look_up_image(const txm_scene_image *image, const char *path, 
 txm_status txm_list_find(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err)
 {
     size_t count = 0;
-    for (size_t i = 0; i < txm_scene_image_count(report->opened); i++) {
+    for (size_t i = 0; i < txm_scene_image_count(report->opened); i++)
         count += txm_scene_image_at(report->opened, i)->file_count;
-    }
     report->lookups = txm_calloc(count, sizeof *report->lookups);
-    if (!report->lookups) {
+    if (!report->lookups)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for its %zu files", report->scene, count);
-    }
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < txm_scene_image_count(report->opened); i++) {
         const txm_scene_image *image = txm_scene_image_at(report->opened, i);
         for (size_t f = 0; status == TXM_OK && f < image->file_count; f++) {
             txm_found *out = &report->lookups[report->lookup_count++];
-            if (image->files[f].exists && (!how->wants || how->wants(how->user, report, image, &image->files[f]))) {
+            if (image->files[f].exists && (!how->wants || how->wants(how->user, report, image, &image->files[f])))
                 status = look_up_image(image, image->files[f].path, context, how, out, err);
-            }
         }
     }
     return status;
@@ -98,27 +93,23 @@ txm_status txm_list_failures(const txm_list_report *report, txm_error *err)
 {
     for (size_t i = 0; i < report->lookup_count; i++) {
         const txm_found *l = &report->lookups[i];
-        if (l->failure != TXM_OK) {
+        if (l->failure != TXM_OK)
             return txm_fail(err, l->failure, "%s%s%s", l->path ? l->path : "", l->path ? ": " : "", l->reason);
-        }
     }
     for (size_t i = 0; i < txm_scene_library_count(report->opened); i++) {
         const txm_scene_library *library = txm_scene_library_at(report->opened, i);
-        if (txm_status_retryable(library->status) || library->state == TXM_SCENE_LIBRARY_STATE_BROKEN) {
+        if (txm_status_retryable(library->status) || library->state == TXM_SCENE_LIBRARY_STATE_BROKEN)
             return txm_fail(err, library->status, "library of %s: %s", report->scene, library->message);
-        }
     }
     return TXM_OK;
 }
 
 void txm_list_report_free(txm_list_report *report)
 {
-    for (size_t i = 0; i < report->lookup_count; i++) {
+    for (size_t i = 0; i < report->lookup_count; i++)
         txm_found_clear(&report->lookups[i]);
-    }
-    for (size_t i = 0; i < report->finding_count; i++) {
+    for (size_t i = 0; i < report->finding_count; i++)
         free(report->findings[i].message);
-    }
     free(report->lookups);
     free(report->findings);
     txm_scene_close(&report->opened);

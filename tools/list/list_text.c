@@ -39,9 +39,8 @@ static void print_files(const txm_scene_image *image, const txm_found *lookups)
     for (size_t i = 0; i < image->file_count; i++) {
         bytes += image->files[i].bytes;
         counts[lookups[i].state]++;
-        if (!why && lookups[i].state == TXM_TX_STATE_UNUSABLE) {
+        if (!why && lookups[i].state == TXM_TX_STATE_UNUSABLE)
             why = lookups[i].reason;
-        }
     }
     char size[TXM_FORMAT_BYTES];
     printf("    %zu file%s, %s; tx:", image->file_count, plural(image->file_count), txm_format_bytes(bytes, size));
@@ -105,9 +104,8 @@ static void print_image(const txm_list_report *report, const txm_scene_image *im
     }
     if (*image->library)
         txm_print_format("    in library %s\n", image->library);
-    if (image->state == TXM_SCENE_STATE_READY) {
+    if (image->state == TXM_SCENE_STATE_READY)
         print_files(image, lookups);
-    }
     print_packed(image);
     for (size_t i = 0; i < image->user_count; i++) {
         /* Owner and node are the names in Blender's editors, where the user can change the image. */
@@ -141,9 +139,8 @@ void txm_list_print_text(const txm_list_report *report)
         txm_print_format("\nlibrary %s\n    %s", library->path, txm_scene_library_state_name(library->state));
         if (library->state == TXM_SCENE_LIBRARY_STATE_BROKEN)
             txm_print_format(": %s", library->message);
-        if (library->lost) {
+        if (library->lost)
             printf(", %zu linked data-block%s not in it", library->lost, library->lost == 1 ? " is" : "s are");
-        }
         txm_print_format("\n    linked by %s\n", library->parent);
     }
     for (size_t i = 0; i < report->finding_count; i++)
@@ -157,11 +154,9 @@ void txm_list_sum(const txm_list_report *report, txm_summary *summary)
     for (size_t i = 0; i < txm_scene_image_count(report->opened); i++) {
         const txm_scene_image *image = txm_scene_image_at(report->opened, i);
         bool not_there = image->state == TXM_SCENE_STATE_MISSING && !image->file_count;
-        if (not_there) {
+        if (not_there)
             txm_summary_add(summary, TXM_WORD_NO_IMAGE);
-        }
-        for (size_t f = 0; f < image->file_count; f++, lookup++) {
+        for (size_t f = 0; f < image->file_count; f++, lookup++)
             txm_summary_add(summary, image->files[f].exists ? txm_state_words(lookup->state)->word : TXM_WORD_NO_IMAGE);
-        }
     }
 }

@@ -27,9 +27,8 @@
 static txm_status add_failure(txm_inputs *inputs, const char *scene, const char *path, txm_status status, char *message,
                               txm_error *err)
 {
-    if (!message) {
+    if (!message)
         return txm_no_memory(err, scene);
-    }
     txm_input input = {.path = path, .origin = scene, .from_scene = true, .status = status, .message = message};
     status = txm_inputs_add_entry(inputs, &input, err);
     free(message);
@@ -42,22 +41,19 @@ static txm_status load_config(txm_make_scenes *scenes, const char *scene, txm_er
 {
     const txm_config_args args = txm_project_config(scene, scenes->config_args);
     txm_error why = {0};
-    if (scenes->config && txm_config_args_same(&args, &scenes->loaded)) {
+    if (scenes->config && txm_config_args_same(&args, &scenes->loaded))
         return TXM_OK;
-    }
     txm_color_free(&scenes->config);
     scenes->loaded = args;
-    if (txm_list_load_config(&args, NULL, &scenes->config, &why) == TXM_OK) {
+    if (txm_list_load_config(&args, NULL, &scenes->config, &why) == TXM_OK)
         return TXM_OK;
-    }
     const txm_project_applied *run = txm_project_state();
     const bool said = run->said[TXM_KEY_OCIO] || run->said[TXM_KEY_WORKING_SPACE];
     const txm_config_args other = {0};
     const txm_config_args *instead = txm_config_args_same(&args, scenes->config_args) ? &other : scenes->config_args;
     if (why.status != TXM_STATUS_NO_MEMORY && !(said && instead == &other) &&
-        txm_list_load_config(instead, NULL, &scenes->config, NULL) == TXM_OK) {
+        txm_list_load_config(instead, NULL, &scenes->config, NULL) == TXM_OK)
         return TXM_OK;
-    }
     txm_config_explain(&args, &why);
     return txm_fail_as(err, &why);
 }
@@ -78,12 +74,10 @@ static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const c
     size_t count = 0;
     txm_error why = {0};
     txm_status status = txm_scene_entries(opened, scenes->packed_folder, &entries, &count, &why);
-    if (status == TXM_STATUS_NO_MEMORY) {
+    if (status == TXM_STATUS_NO_MEMORY)
         return txm_fail_with(err, status, &why);
-    }
-    if (status != TXM_OK) { /* unpacking failed */
+    if (status != TXM_OK) /* unpacking failed */
         return add_failure(inputs, scene, scene, status, txm_strdup(why.message), err);
-    }
     const char *space = settings->working_space ? settings->working_space : working_space(scenes, opened);
     for (size_t i = 0; status == TXM_OK && i < count; i++) {
         txm_input input = {.path = entries[i].path,
@@ -129,9 +123,8 @@ static txm_status add_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs
 /* `kinds`: the words for one such image and for several, with what can be done about them. */
 static void say_left_out(const char *scene, size_t count, const char *const kinds[2], const char *hint)
 {
-    if (count) {
+    if (count)
         txm_say(TXM_SAY_WARNING, "%s: %zu %s left out%s", scene, count, kinds[count > 1], hint);
-    }
 }
 
 /* Blender's operator looks for files in the folder textures beside the scene, under the names that they have here. */
@@ -180,9 +173,8 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
         unnamed += image->state == TXM_SCENE_STATE_NO_PATH;
         generated += image->source == TXM_SCENE_SOURCE_GENERATED;
         movies += image->source == TXM_SCENE_SOURCE_MOVIE;
-        for (size_t p = 0; scenes->packed && p < image->packed_count; p++) {
+        for (size_t p = 0; scenes->packed && p < image->packed_count; p++)
             scenes->packed(scenes->packed_user, image->packed[p].name);
-        }
         if (scenes->packed_folder && image->packed_count)
             say_other_names(scenes->packed_folder, scene, opened, i);
         if (image->state == TXM_SCENE_STATE_MISSING) {
@@ -207,16 +199,14 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
                                  txm_asprintf("library of %s: %s", scene, library->message), err);
         }
     }
-    for (size_t i = 0; i < txm_scene_finding_count(opened); i++) {
+    for (size_t i = 0; i < txm_scene_finding_count(opened); i++)
         txm_say(TXM_SAY_WARNING, "%s: %s", scene, txm_scene_finding_at(opened, i)->message);
-    }
     if (!scenes->packed_folder && !scenes->packed && !scenes->unpacked) {
         say_left_out(scene, packed, (const char *const[]){"packed image is", "packed images are"},
                      "; --packed DIR unpacks and converts them");
     }
-    if (scenes->packed_folder && packed) {
+    if (scenes->packed_folder && packed)
         say_how_to_use(scenes->packed_folder, scene, packed);
-    }
     say_left_out(scene, inside, (const char *const[]){"image inside the package is", "images inside the package are"},
                  ": Cycles does not look up tx files for them");
     say_left_out(scene, generated, (const char *const[]){"generated image is", "generated images are"},
@@ -292,19 +282,16 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
                                  .map_count = maps.count};
     status = txm_scene_open(path, &options, &opened, &why);
     txm_project_maps_free(&maps);
-    if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
+    if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED)
         return txm_fail_with(err, status, &why);
-    }
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         return add_failure(inputs, path, path, status, txm_strdup(why.message), err);
-    }
     status = add_files(scenes, inputs, path, settings, opened, err);
     for (size_t i = 0; scenes->unpacked && status == TXM_OK && i < txm_scene_image_count(opened); i++)
         for (size_t p = 0; status == TXM_OK && p < txm_scene_image_at(opened, i)->packed_count; p++)
             status = add_unpacked(scenes, inputs, path, opened, i, p, err);
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = report_rest(scenes, inputs, path, opened, err);
-    }
     txm_scene_close(&opened);
     return status;
 }

@@ -71,85 +71,79 @@ bool txm_opt_takes_argument(const txm_option *option)
 }
 
 /* Parsing, --help, the manual and completion all use this function, so that they have the same options. */
-void txm_each_option(const txm_command *command, txm_option_fn fn, void *user)
+bool txm_option_next(const txm_command *command, txm_option_walk *walk)
 {
-    static const txm_option_group help = {.title = "Help", .options = txm_help_options};
-    for (const txm_option_group *g = command->groups; g->title; g++)
-        for (const txm_option *o = g->options; o->name; o++)
-            fn(user, g, o);
-    for (const txm_option *o = txm_help_options; o->name; o++)
-        fn(user, &help, o);
+    static const txm_option_group help[] = {{"Help", txm_help_options, 0}, {0}};
+    if (!walk->group) {
+        walk->group = command->groups->title ? command->groups : help;
+        walk->option = walk->group->options;
+    } else {
+        walk->option++;
+    }
+    while (!walk->option->name) {
+        if (walk->group == help)
+            return false;
+        walk->group = walk->group[1].title ? walk->group + 1 : help;
+        walk->option = walk->group->options;
+    }
+    return true;
 }
 
 /* ---- finding an option ------------------------------------------------------------------------------------------ */
 
-typedef struct search {
-    const char *name; /* long name, which may be followed by other text */
-    size_t name_bytes;
-    char letter; /* used if name is NULL */
-    const txm_option *found;
-    const txm_option_group *group;
-    const char *near; /* nearest long name so far */
-    unsigned distance;
-} search;
+/* What was typed: a long name, which may be followed by other text, or a letter if it is NULL. */
+typedef struct typed {
+    const char *name;
+    size_t bytes;
+    char letter;
+} typed;
 
-/* Goes through all options, which are a few dozen, for each word. */
-static void match(void *user, const txm_option_group *group, const txm_option *option)
+static bool is_name(const typed *t, const char *name)
 {
-    search *s = user;
-    bool hit = s->name ? strlen(option->name) == s->name_bytes && !memcmp(option->name, s->name, s->name_bytes)
-                       : option->letter && option->letter == s->letter;
-    if (hit) {
-        s->found = option;
-        s->group = group;
-    }
+    return strlen(name) == t->bytes && !memcmp(t->name, name, t->bytes);
 }
 
-/* Called only if nothing has matched, because it takes longer. */
-static void match_near(void *user, const txm_option_group *group, const txm_option *option)
+/* Goes through all options, which are a few dozen, for each word. */
+static bool find(const txm_command *command, typed t, txm_option_walk *found)
 {
-    search *s = user;
-    char word[64];
-    unsigned distance;
-    (void)group;
-    snprintf(word, sizeof word, "%.*s", (int)(s->name_bytes < 63 ? s->name_bytes : 63), s->name);
-    if (txm_spelling_close(word, option->name, &distance) && (!s->near || distance < s->distance)) {
-        s->near = option->name;
-        s->distance = distance;
-    }
+    *found = (txm_option_walk){0};
+    while (txm_option_next(command, found))
+        if (t.name ? is_name(&t, found->option->name) : found->option->letter && found->option->letter == t.letter)
+            return true;
+    return false;
 }
 
 /* For a letter the other case is suggested, for a name the most similar one. */
-static txm_status unknown(const txm_command *command, search *s, txm_error *err)
+static txm_status unknown(const txm_command *command, typed t, txm_error *err)
 {
-    search other = {.letter = s->letter ^ 0x20}, overwrite = {.name = "overwrite", .name_bytes = 9};
-    bool force = s->name ? s->name_bytes == 5 && !memcmp(s->name, "force", 5) : s->letter == 'f';
-    txm_each_option(command, match, &overwrite);
-    if (force && overwrite.found)
+    txm_option_walk w;
+    if ((t.name ? is_name(&t, "force") : t.letter == 'f') && find(command, (typed){"overwrite", 9, 0}, &w))
         return txm_fail(err, TXM_STATUS_USAGE,
                         "unknown option %s; --overwrite replaces a file that txmill did not write. 'txmill %s --help' "
                         "lists the options",
-                        s->name ? "--force" : "-f", command->name);
-    if (!s->name)
-        txm_each_option(command, match, &other);
-    if (s->name ? s->name_bytes == 9 && !memcmp(s->name, "recursive", 9) : s->letter == 'r')
+                        t.name ? "--force" : "-f", command->name);
+    if (t.name ? is_name(&t, "recursive") : t.letter == 'r')
         return txm_fail(err, TXM_STATUS_USAGE,
                         "unknown option %s; leave it out: folders are always searched with their subfolders",
-                        s->name ? "--recursive" : "-r");
-    if (other.found)
+                        t.name ? "--recursive" : "-r");
+    if (!t.name && find(command, (typed){.letter = t.letter ^ 0x20}, &w))
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "unknown option -%c; did you mean -%c (--%s)? 'txmill %s --help' lists the options", s->letter,
-                        other.letter, other.found->name, command->name);
-    if (!s->name)
-        return txm_fail(err, TXM_STATUS_USAGE, "unknown option -%c; 'txmill %s --help' lists the options", s->letter,
+                        "unknown option -%c; did you mean -%c (--%s)? 'txmill %s --help' lists the options", t.letter,
+                        w.option->letter, w.option->name, command->name);
+    if (!t.name)
+        return txm_fail(err, TXM_STATUS_USAGE, "unknown option -%c; 'txmill %s --help' lists the options", t.letter,
                         command->name);
-    txm_each_option(command, match_near, s);
-    int n = (int)s->name_bytes;
-    if (s->near)
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "unknown option --%.*s; did you mean --%s? 'txmill %s --help' lists the options", n, s->name,
-                        s->near, command->name);
-    return txm_fail(err, TXM_STATUS_USAGE, "unknown option --%.*s; 'txmill %s --help' lists the options", n, s->name,
+    char word[64];
+    const char *near = NULL;
+    unsigned distance, least = 0;
+    snprintf(word, sizeof word, "%.*s", (int)(t.bytes < 63 ? t.bytes : 63), t.name);
+    for (w = (txm_option_walk){0}; txm_option_next(command, &w);)
+        if (txm_spelling_close(word, w.option->name, &distance) && (!near || distance < least)) {
+            near = w.option->name;
+            least = distance;
+        }
+    return txm_fail(err, TXM_STATUS_USAGE, "unknown option --%.*s; %s%s%s'txmill %s --help' lists the options",
+                    (int)t.bytes, t.name, near ? "did you mean --" : "", near ? near : "", near ? "? " : "",
                     command->name);
 }
 
@@ -346,9 +340,9 @@ static txm_status check_folder(const txm_option *o, const char *path, txm_error 
                     o->name, path, o->name);
 }
 
-static txm_status apply(cursor *c, const search *s, const char *text, txm_error *err)
+static txm_status apply(cursor *c, const txm_option_walk *found, const char *text, txm_error *err)
 {
-    const txm_option *o = s->found;
+    const txm_option *o = found->option;
     if (o == txm_help_options) {
         c->help = true;
         return TXM_OK;
@@ -366,7 +360,7 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
                         o->name, o->arg);
     if (text && check_folder(o, text, err) != TXM_OK)
         return err->status;
-    txm_status status = store(o, text, (char *)c->args + s->group->offset + o->offset, err);
+    txm_status status = store(o, text, (char *)c->args + found->group->offset + o->offset, err);
     if (status != TXM_OK)
         txm_error_prefix(err, "--%s %s", o->name, text && *text ? text : "''");
     else {
@@ -380,11 +374,11 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
 
 static txm_status parse_long(const txm_command *command, cursor *c, const char *word, txm_error *err)
 {
-    search s = {.name = word, .name_bytes = strcspn(word, "=")};
-    txm_each_option(command, match, &s);
-    if (!s.found)
-        return unknown(command, &s, err);
-    return apply(c, &s, word[s.name_bytes] ? word + s.name_bytes + 1 : NULL, err);
+    const typed t = {.name = word, .bytes = strcspn(word, "=")};
+    txm_option_walk found;
+    if (!find(command, t, &found))
+        return unknown(command, t, err);
+    return apply(c, &found, word[t.bytes] ? word + t.bytes + 1 : NULL, err);
 }
 
 /* A pattern of the shell may have found a file that is called like an option; -d.png would set the cache folder. */
@@ -401,35 +395,25 @@ static txm_status check_is_no_file(const char *word, txm_error *err)
     return err->status;
 }
 
-/* Other programs have long options with one dash; -force would write to a file "rce". */
-static txm_status check_dashes(const txm_command *command, const char *word, txm_error *err)
-{
-    search s = {.name = word, .name_bytes = strcspn(word, "=")};
-    if (s.name_bytes < 3)
-        return TXM_OK;
-    txm_each_option(command, match, &s);
-    return s.found ? txm_fail(err, TXM_STATUS_USAGE, "-%s: did you mean --%s? Long options begin with two dashes", word,
-                              s.found->name)
-                   : TXM_OK;
-}
-
-/* A word of short options: flags may be combined, and the first option with an argument takes the rest of the word. */
+/* A word of short options: flags may be combined, and the first option with an argument takes the rest of the word.
+ * Other programs have long options with one dash; -force would write to a file "rce". */
 static txm_status parse_short(const txm_command *command, cursor *c, const char *word, txm_error *err)
 {
-    if (check_dashes(command, word, err) != TXM_OK)
-        return err->status;
-    for (; *word && !c->help; word++) {
-        search s = {.letter = *word};
-        txm_each_option(command, match, &s);
-        if (!s.found)
-            return unknown(command, &s, err);
-        if (txm_opt_takes_argument(s.found))
-            return apply(c, &s, word[1] ? word + 1 : NULL, err);
-        txm_status status = apply(c, &s, NULL, err);
-        if (status != TXM_OK)
-            return status;
+    const typed whole = {.name = word, .bytes = strcspn(word, "=")};
+    txm_option_walk found;
+    txm_status status = TXM_OK;
+    if (whole.bytes >= 3 && find(command, whole, &found))
+        return txm_fail(err, TXM_STATUS_USAGE, "-%s: did you mean --%s? Long options begin with two dashes", word,
+                        found.option->name);
+    for (; status == TXM_OK && *word && !c->help; word++) {
+        const typed t = {.letter = *word};
+        if (!find(command, t, &found))
+            return unknown(command, t, err);
+        if (txm_opt_takes_argument(found.option))
+            return apply(c, &found, word[1] ? word + 1 : NULL, err);
+        status = apply(c, &found, NULL, err);
     }
-    return TXM_OK;
+    return status;
 }
 
 /* Options and operands may be mixed, as in GNU programs; after "--" everything is an operand. */
@@ -466,25 +450,15 @@ txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, v
             return TXM_PARSE_FAILED;
         if (c.help) {
             /* What the help is about may follow it, as in --help --all. */
-            for (int i = c.next; i < c.argc; i++) {
+            for (int i = c.next; i < c.argc; i++)
                 if (!strcmp(c.argv[i], "--all"))
                     c.operands->help_all = true;
                 else if (c.argv[i][0] != '-')
                     c.operands->items[c.operands->count++] = c.argv[i];
-            }
             return TXM_PARSED_HELP;
         }
     }
     return TXM_PARSED;
-}
-
-static void free_list(void *args, const txm_option_group *group, const txm_option *option)
-{
-    if (option->type == TXM_OPT_LIST) {
-        txm_opt_list *list = (void *)((char *)args + group->offset + option->offset);
-        free(list->items);
-        *list = (txm_opt_list){0};
-    }
 }
 
 /* ---- patterns --------------------------------------------------------------------------------------------------- */
@@ -559,5 +533,10 @@ void txm_operands_free(txm_operands *operands)
 /* Parsing allocates only lists. */
 void txm_args_free(const txm_command *command, void *args)
 {
-    txm_each_option(command, free_list, args);
+    for (txm_option_walk w = {0}; txm_option_next(command, &w);)
+        if (w.option->type == TXM_OPT_LIST) {
+            txm_opt_list *list = (void *)((char *)args + w.group->offset + w.option->offset);
+            free(list->items);
+            *list = (txm_opt_list){0};
+        }
 }

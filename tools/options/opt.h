@@ -139,9 +139,12 @@ bool txm_parse_units(const char *text, const char *letters, const double *factor
 /* Converts "64M" and "1.5G" to bytes; the field is a uint64_t. Also for other parsers. */
 txm_status txm_parse_size(const char *text, void *field, txm_error *err);
 
-/* Calls `fn` for every option of a command, --help, --color and --no-settings last. */
-typedef void (*txm_option_fn)(void *user, const txm_option_group *group, const txm_option *option);
-void txm_each_option(const txm_command *command, txm_option_fn fn, void *user);
+/* Steps through the options of a command, --help, --color and --no-settings last. Zero-initialise. false at the end. */
+typedef struct txm_option_walk {
+    const txm_option_group *group;
+    const txm_option *option;
+} txm_option_walk;
+bool txm_option_next(const txm_command *command, txm_option_walk *walk);
 
 /* Whether an option of this type takes an argument. */
 bool txm_opt_takes_argument(const txm_option *option);

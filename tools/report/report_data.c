@@ -25,19 +25,6 @@ typedef struct adding {
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
-bool txm_report_reserve(void **items, size_t count, size_t *capacity, size_t item_bytes)
-{
-    if (count < *capacity)
-        return true;
-    size_t more = *capacity ? 2 * *capacity : 64;
-    void *grown = realloc(*items, txm_mul(more, item_bytes));
-    if (!grown)
-        return false;
-    *items = grown;
-    *capacity = more;
-    return true;
-}
-
 /* The absolute path, stored once. One name that stays relative would count its image twice. */
 static txm_status whole_path(txm_report *r, const char *path, const char **out, txm_error *err)
 {
@@ -64,7 +51,7 @@ static txm_status find_file(txm_report *r, const char *input, const char *tx, tx
     if (!entry)
         return txm_no_memory(err, NULL);
     if (!entry->value) {
-        if (!txm_report_reserve((void **)&r->files, r->file_count, &r->file_capacity, sizeof *r->files))
+        if (!TXM_GROW(r->files, r->file_capacity, r->file_count))
             return txm_no_memory(err, NULL);
         r->files[r->file_count++] = (txm_report_file){.image = image, .state = TXM_MADE_COUNT};
         entry->value = r->file_count;
@@ -179,7 +166,7 @@ static txm_status end_run(adding *a, txm_error *err)
 {
     txm_report *r = a->report;
     a->run.log = txm_names_put(&r->strings, a->log);
-    if (!a->run.log || !txm_report_reserve((void **)&r->runs, r->run_count, &r->run_capacity, sizeof *r->runs))
+    if (!a->run.log || !TXM_GROW(r->runs, r->run_capacity, r->run_count))
         return txm_no_memory(err, NULL);
     r->runs[r->run_count++] = a->run;
     a->run = (txm_report_run){0};

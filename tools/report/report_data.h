@@ -110,9 +110,6 @@ const char *txm_report_verdict_name(txm_report_verdict verdict);
 /* "permanent", or "temporary" if a retry may succeed. */
 const char *txm_report_reason_kind(const txm_report_reason *reason);
 
-/* Makes room for one more item of a list; false when memory is exhausted. */
-bool txm_report_reserve(void **items, size_t count, size_t *capacity, size_t item_bytes);
-
 /* Drops failures that later runs made up for, groups and adds up the rest; nothing may be added to the report
  * afterwards. NO_MEMORY. */
 txm_status txm_report_sum(txm_report *report, txm_report_sums *sums, txm_error *err);

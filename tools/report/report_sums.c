@@ -150,8 +150,7 @@ static txm_status group_failures(txm_report *r, txm_names *known, txm_error *err
         bool ok = txm_bytes_printf(&key, "%d %s %s", f->retryable, status, text);
         txm_name *entry = ok ? txm_names_entry(known, key.data) : NULL;
         txm_bytes_free(&key);
-        if (!entry ||
-            !txm_report_reserve((void **)&r->reasons, r->reason_count, &r->reason_capacity, sizeof *r->reasons))
+        if (!entry || !TXM_GROW(r->reasons, r->reason_capacity, r->reason_count))
             return txm_no_memory(err, NULL);
         if (!entry->value) {
             r->reasons[r->reason_count++] =
