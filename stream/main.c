@@ -22,17 +22,12 @@ static int usage_error(const txm_error *err)
     return stm_finish_failed(err, 0);
 }
 
-static void look_for_json(void *user, const stm_option_group *group, const stm_option *option)
-{
-    (void)group;
-    *(bool *)user |= !strcmp(option->name, "json");
-}
-
 /* Whether --json was given, even among options that cannot be parsed, so that their failure is an object as well. */
 static bool wants_json(const stm_command *command, int argc, char **argv)
 {
     bool has = false, wants = false;
-    stm_each_option(command, look_for_json, &has);
+    for (stm_option_walk w = {0}; stm_option_next(command, &w);)
+        has |= !strcmp(w.option->name, "json");
     for (int i = 0; has && i < argc && strcmp(argv[i], "--") != 0; i++)
         wants |= !strcmp(argv[i], "--json");
     return wants;

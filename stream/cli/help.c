@@ -30,16 +30,6 @@ static void wrap(FILE *out, const char *text, unsigned at, unsigned indent, unsi
     fputc('\n', out);
 }
 
-typedef struct printer {
-    FILE *out;
-    unsigned columns, indent;
-    const stm_command *command;
-    int verb; /* below 0: all */
-    bool all;
-    size_t hidden;
-    const stm_option_group *group; /* whose title was printed last */
-} printer;
-
 static unsigned print_left(char left[64], const stm_option *option)
 {
     int n = option->letter ? snprintf(left, 64, "  -%c, --%s", option->letter, option->name)
@@ -49,77 +39,65 @@ static unsigned print_left(char left[64], const stm_option *option)
     return (unsigned)n;
 }
 
-static bool is_of_verb(const printer *p, const stm_option *option)
+/* `verb`: below 0 all. */
+static bool is_of_verb(const stm_option *option, int verb)
 {
-    return p->verb < 0 || !option->verbs || option->verbs & 1U << p->verb;
-}
-
-static void measure_option(void *user, const stm_option_group *group, const stm_option *option)
-{
-    printer *p = user;
-    char left[64];
-    const unsigned n = print_left(left, option) + 2;
-    (void)group;
-    if (!p->all && option->rare)
-        p->hidden += is_of_verb(p, option);
-    else if (is_of_verb(p, option) && n > p->indent && n <= TEXT_COLUMN)
-        p->indent = n;
-}
-
-static void print_option(void *user, const stm_option_group *group, const stm_option *option)
-{
-    printer *p = user;
-    char left[64];
-    if ((!p->all && option->rare) || !is_of_verb(p, option))
-        return;
-    if (p->all ? group != p->group : !p->group)
-        fprintf(p->out, "\n%s:\n", p->all ? group->title : "Options");
-    p->group = group;
-    unsigned n = print_left(left, option);
-    fputs(left, p->out);
-    if (n + 2 > p->indent) {
-        fputc('\n', p->out);
-        n = 0;
-    }
-    fprintf(p->out, "%*s", (int)(p->indent - n), "");
-    wrap(p->out, option->help, p->indent, p->indent, p->columns);
+    return verb < 0 || !option->verbs || option->verbs & 1U << verb;
 }
 
 void stm_help_print(FILE *out, const stm_command *c, const stm_operands *operands, unsigned columns)
 {
-    printer p = {.out = out,
-                 .columns = columns,
-                 .command = c,
-                 .verb = -1,
-                 .all = operands->help_all,
-                 .indent = operands->help_all ? TEXT_COLUMN : 0};
-    char line[256];
-    for (int v = 0; c->verbs && operands->count && c->verbs[v].word; v++)
-        if (!strcmp(c->verbs[v].word, operands->items[0]))
-            p.verb = v;
-    const stm_verb *verb = p.verb < 0 ? NULL : &c->verbs[p.verb];
+    const bool all = operands->help_all;
+    unsigned indent = all ? TEXT_COLUMN : 0;
+    int v = -1;
+    size_t hidden = 0;
+    const stm_option_group *titled = NULL;
+    char line[256], left[64];
+    for (int i = 0; c->verbs && operands->count && c->verbs[i].word; i++)
+        if (!strcmp(c->verbs[i].word, operands->items[0]))
+            v = i;
+    const stm_verb *verb = v < 0 ? NULL : &c->verbs[v];
     fprintf(out, "Usage: txmill %s %s%s\n", c->name, verb ? verb->word : "",
             verb ? c->synopsis + strcspn(c->synopsis, " ") : c->synopsis);
     wrap(out, verb ? verb->purpose : c->purpose, 0, 0, columns);
     if (c->verbs && !verb) {
         fputc('\n', out);
-        for (const stm_verb *v = c->verbs; v->word; v++)
-            wrap(out, v->purpose, (unsigned)fprintf(out, "  %-8s", v->word), 10, columns);
+        for (const stm_verb *one = c->verbs; one->word; one++)
+            wrap(out, one->purpose, (unsigned)fprintf(out, "  %-8s", one->word), 10, columns);
     }
-    stm_each_option(c, measure_option, &p);
-    if (p.all || !c->verbs || verb)
-        stm_each_option(c, print_option, &p);
+    for (stm_option_walk w = {0}; stm_option_next(c, &w);) {
+        const unsigned n = print_left(left, w.option) + 2;
+        if (!all && w.option->rare)
+            hidden += is_of_verb(w.option, v);
+        else if (is_of_verb(w.option, v) && n > indent && n <= TEXT_COLUMN)
+            indent = n;
+    }
+    for (stm_option_walk w = {0}; (all || !c->verbs || verb) && stm_option_next(c, &w);) {
+        if ((!all && w.option->rare) || !is_of_verb(w.option, v))
+            continue;
+        if (all ? w.group != titled : !titled)
+            fprintf(out, "\n%s:\n", all ? w.group->title : "Options");
+        titled = w.group;
+        unsigned n = print_left(left, w.option);
+        fputs(left, out);
+        if (n + 2 > indent) {
+            fputc('\n', out);
+            n = 0;
+        }
+        fprintf(out, "%*s", (int)(indent - n), "");
+        wrap(out, w.option->help, indent, indent, columns);
+    }
     fputs("\nExamples:\n", out);
     for (int i = 0; i < (verb ? 1 : 2); i++)
         fprintf(out, "  txmill %s\n", verb ? verb->example : c->examples[i]);
     fputc('\n', out);
-    if (!p.all && c->verbs && !verb)
+    if (!all && c->verbs && !verb)
         snprintf(line, sizeof line, "'txmill %s VERB --help' lists the options of one of these, --help --all all.",
                  c->name);
     else
         snprintf(line, sizeof line, "'txmill %s%s%s --help --all' lists %zu more options.", c->name, verb ? " " : "",
-                 verb ? verb->word : "", p.hidden);
-    if (!p.all)
+                 verb ? verb->word : "", hidden);
+    if (!all)
         wrap(out, line, 0, 0, columns);
     wrap(out, "A file .txmill keeps the settings of a project: see txmill settings.", 0, 0, columns);
     /* As in txmill's own help, with the page for a browser if there is one: LIBDIR may be below lib. */
@@ -159,63 +137,53 @@ static void put_text(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-typedef struct lister {
-    FILE *out;
-    const stm_command *command;
-    const stm_option_group *group;
-} lister;
-
-static void put_option(void *user, const stm_option_group *group, const stm_option *option)
+static void put_options(FILE *out, const stm_command *command)
 {
-    lister *l = user;
+    const stm_option_group *titled = NULL;
     char line[512];
-    if (group != l->group)
-        fprintf(l->out, "%s.Ss %s\n.Bl -tag -width Ds\n", l->group ? ".El\n" : "", group->title);
-    l->group = group;
-    fputs(".It ", l->out);
-    if (option->letter)
-        fprintf(l->out, "Fl %c , ", option->letter);
-    fprintf(l->out, "Fl \\-%s%s%s\n", option->name, option->arg ? " Ar " : "", option->arg ? option->arg : "");
-    snprintf(line, sizeof line, "%s.", option->help);
-    put_text(l->out, line);
-    const char *before = "Only for ";
-    for (unsigned v = 0; option->verbs >> v; v++) {
-        const unsigned left = option->verbs >> (v + 1);
-        if (!(option->verbs & 1U << v))
-            continue;
-        fprintf(l->out, "%s%s", before, l->command->verbs[v].word);
-        before = left & (left - 1) ? ", " : " and ";
+    for (stm_option_walk w = {0}; stm_option_next(command, &w);) {
+        const stm_option *o = w.option;
+        if (w.group != titled)
+            fprintf(out, "%s.Ss %s\n.Bl -tag -width Ds\n", titled ? ".El\n" : "", w.group->title);
+        titled = w.group;
+        fputs(".It ", out);
+        if (o->letter)
+            fprintf(out, "Fl %c , ", o->letter);
+        fprintf(out, "Fl \\-%s%s%s\n", o->name, o->arg ? " Ar " : "", o->arg ? o->arg : "");
+        snprintf(line, sizeof line, "%s.", o->help);
+        put_text(out, line);
+        const char *before = "Only for ";
+        for (unsigned v = 0; o->verbs >> v; v++) {
+            const unsigned left = o->verbs >> (v + 1);
+            if (!(o->verbs & 1U << v))
+                continue;
+            fprintf(out, "%s%s", before, command->verbs[v].word);
+            before = left & (left - 1) ? ", " : " and ";
+        }
+        fputs(o->verbs ? ".\n" : "", out);
+        if (o->more)
+            put_text(out, o->more);
     }
-    fputs(option->verbs ? ".\n" : "", l->out);
-    if (option->more)
-        put_text(l->out, option->more);
-}
-
-/* ---- completion ------------------------------------------------------------------------------------------------- */
-
-/* NAME|ARGUMENT|VALUES|HELP, which txmill's scripts for shells read. */
-static void put_line(void *user, const stm_option_group *group, const stm_option *option)
-{
-    (void)group;
-    if (option->letter)
-        fprintf(user, "-%c|%s|%s|%s\n", option->letter, option->arg ? option->arg : "",
-                option->values ? option->values : "", option->help);
-    fprintf(user, "--%s|%s|%s|%s\n", option->name, option->arg ? option->arg : "", option->values ? option->values : "",
-            option->help);
+    fputs(".El\n", out);
 }
 
 bool stm_generate(FILE *out, const stm_command *command, const char *kind)
 {
-    lister l = {.out = out, .command = command};
     if (!strcmp(kind, "man-options")) {
-        stm_each_option(command, put_option, &l);
-        fputs(".El\n", out);
+        put_options(out, command);
     } else if (!strcmp(kind, "man-exits")) {
         stm_print_exits(out);
     } else if (!strcmp(kind, "options")) {
         for (const stm_verb *v = command->verbs; v && v->word; v++)
             fprintf(out, "%s|||%s\n", v->word, v->purpose);
-        stm_each_option(command, put_line, out);
+        /* NAME|ARGUMENT|VALUES|HELP, which txmill's scripts for shells read. */
+        for (stm_option_walk w = {0}; stm_option_next(command, &w);) {
+            const stm_option *o = w.option;
+            const char *arg = o->arg ? o->arg : "", *values = o->values ? o->values : "";
+            if (o->letter)
+                fprintf(out, "-%c|%s|%s|%s\n", o->letter, arg, values, o->help);
+            fprintf(out, "--%s|%s|%s|%s\n", o->name, arg, values, o->help);
+        }
     } else
         return false;
     return true;

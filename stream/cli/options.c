@@ -56,61 +56,65 @@ bool stm_opt_takes_argument(const stm_option *option)
     return option->type != STM_OPT_FLAG;
 }
 
-void stm_each_option(const stm_command *command,
-                     void (*fn)(void *user, const stm_option_group *group, const stm_option *option), void *user)
+bool stm_option_next(const stm_command *command, stm_option_walk *walk)
 {
-    static const stm_option_group help = {.title = "Help", .options = stm_help_options};
-    for (const stm_option_group *g = command->groups; g->title; g++)
-        for (const stm_option *o = g->options; o->name; o++)
-            fn(user, g, o);
-    for (const stm_option *o = stm_help_options; o->name; o++)
-        fn(user, &help, o);
+    static const stm_option_group help[] = {{"Help", stm_help_options, 0}, {0}};
+    if (!walk->group) {
+        walk->group = command->groups;
+        walk->option = walk->group->options;
+    } else {
+        walk->option++;
+    }
+    while (!walk->option->name) {
+        if (walk->group == help)
+            return false;
+        walk->group = walk->group[1].title ? walk->group + 1 : help;
+        walk->option = walk->group->options;
+    }
+    return true;
 }
 
 /* ---- finding an option ------------------------------------------------------------------------------------------ */
 
-typedef struct search {
-    char name[64]; /* empty: `letter` is searched for */
-    char letter;
-    const stm_option *found;
-    const stm_option_group *group;
-    const char *near; /* nearest long name so far */
-    unsigned distance;
-} search;
-
-static void match(void *user, const stm_option_group *group, const stm_option *option)
+/* By long name, which ends at a "=", or by letter if `name` is NULL. */
+static bool find(const stm_command *command, const char *name, char letter, stm_option_walk *found)
 {
-    search *s = user;
-    unsigned distance;
-    if (*s->name ? !strcmp(s->name, option->name) : s->letter && s->letter == option->letter) {
-        s->found = option;
-        s->group = group;
+    const size_t n = name ? strcspn(name, "=") : 0;
+    *found = (stm_option_walk){0};
+    while (stm_option_next(command, found)) {
+        const stm_option *o = found->option;
+        if (name ? strlen(o->name) == n && !memcmp(o->name, name, n) : o->letter && o->letter == letter)
+            return true;
     }
-    if (*s->name && stm_spelling_close(s->name, option->name, &distance) && (!s->near || distance < s->distance)) {
-        s->near = option->name;
-        s->distance = distance;
-    }
+    return false;
 }
 
-static txm_status unknown(const stm_command *command, const search *s, txm_error *err)
+static txm_status unknown(const stm_command *command, const char *name, char letter, txm_error *err)
 {
-    search other = {.letter = (char)(s->letter ^ 0x20)};
-    if (!strcmp(s->name, "force") || (!*s->name && s->letter == 'f'))
+    stm_option_walk w = {0};
+    const char *near = NULL;
+    unsigned distance, least = 0;
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", name ? (int)strcspn(name, "=") : 0, name ? name : "");
+    if (!strcmp(word, "force") || (!name && letter == 'f'))
         return stm_fail(err, TXM_STATUS_USAGE,
                         "unknown option %s; --overwrite replaces a file that txmill did not write. 'txmill %s --help' "
                         "lists the options",
-                        *s->name ? "--force" : "-f", command->name);
-    if (!*s->name)
-        stm_each_option(command, match, &other);
-    if (other.found)
+                        name ? "--force" : "-f", command->name);
+    if (!name && find(command, NULL, (char)(letter ^ 0x20), &w))
         return stm_fail(err, TXM_STATUS_USAGE,
-                        "unknown option -%c; did you mean -%c (--%s)? 'txmill %s --help' lists the options", s->letter,
-                        other.letter, other.found->name, command->name);
-    if (!*s->name)
-        return stm_fail(err, TXM_STATUS_USAGE, "unknown option -%c; 'txmill %s --help' lists the options", s->letter,
+                        "unknown option -%c; did you mean -%c (--%s)? 'txmill %s --help' lists the options", letter,
+                        w.option->letter, w.option->name, command->name);
+    if (!name)
+        return stm_fail(err, TXM_STATUS_USAGE, "unknown option -%c; 'txmill %s --help' lists the options", letter,
                         command->name);
-    return stm_fail(err, TXM_STATUS_USAGE, "unknown option --%s; %s%s%s'txmill %s --help' lists the options", s->name,
-                    s->near ? "did you mean --" : "", s->near ? s->near : "", s->near ? "? " : "", command->name);
+    while (*word && stm_option_next(command, &w))
+        if (stm_spelling_close(word, w.option->name, &distance) && (!near || distance < least)) {
+            near = w.option->name;
+            least = distance;
+        }
+    return stm_fail(err, TXM_STATUS_USAGE, "unknown option --%s; %s%s%s'txmill %s --help' lists the options", word,
+                    near ? "did you mean --" : "", near ? near : "", near ? "? " : "", command->name);
 }
 
 /* ---- arguments -------------------------------------------------------------------------------------------------- */
@@ -241,9 +245,9 @@ typedef struct cursor {
 } cursor;
 
 /* `text` is the joined argument, or NULL. */
-static txm_status apply(cursor *c, const search *s, const char *text, txm_error *err)
+static txm_status apply(cursor *c, const stm_option_walk *found, const char *text, txm_error *err)
 {
-    const stm_option *o = s->found;
+    const stm_option *o = found->option;
     struct stat st;
     if (o == stm_help_options) {
         c->help = true;
@@ -264,7 +268,7 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
         return stm_fail(err, TXM_STATUS_USAGE,
                         "--%s %s: a file, not a folder; was the folder left out, as in --%s cache?", o->name, text,
                         o->name);
-    if (store(o, text, (char *)c->args + s->group->offset + o->offset, err) == TXM_OK)
+    if (store(o, text, (char *)c->args + found->group->offset + o->offset, err) == TXM_OK)
         return TXM_OK;
     char prefix[256];
     snprintf(prefix, sizeof prefix, "--%s %.128s", o->name, text && *text ? text : "''");
@@ -274,34 +278,27 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
 /* --name=value or --name; an empty value after the = counts as an argument. */
 static txm_status parse_long(const stm_command *command, cursor *c, const char *word, txm_error *err)
 {
-    search s = {0};
-    const size_t n = strcspn(word, "=");
-    snprintf(s.name, sizeof s.name, "%.*s", (int)(n < 63 ? n : 63), word);
-    if (*s.name)
-        stm_each_option(command, match, &s);
-    return s.found ? apply(c, &s, word[n] ? word + n + 1 : NULL, err) : unknown(command, &s, err);
+    stm_option_walk found;
+    const char *value = strchr(word, '=');
+    return find(command, word, 0, &found) ? apply(c, &found, value ? value + 1 : NULL, err)
+                                          : unknown(command, word, 0, err);
 }
 
 /* Flags may be combined, and the first option with an argument takes the rest of the word. Other programs have long
  * options with one dash. */
 static txm_status parse_short(const stm_command *command, cursor *c, const char *word, txm_error *err)
 {
-    search whole = {0};
+    stm_option_walk found;
     txm_status status = TXM_OK;
-    snprintf(whole.name, sizeof whole.name, "%.*s", (int)(strcspn(word, "=") < 63 ? strcspn(word, "=") : 63), word);
-    if (strlen(whole.name) >= 3)
-        stm_each_option(command, match, &whole);
-    if (whole.found)
+    if (strcspn(word, "=") >= 3 && find(command, word, 0, &found))
         return stm_fail(err, TXM_STATUS_USAGE, "-%s: did you mean --%s? Long options begin with two dashes", word,
-                        whole.found->name);
+                        found.option->name);
     for (; status == TXM_OK && *word && !c->help; word++) {
-        search s = {.letter = *word};
-        stm_each_option(command, match, &s);
-        if (!s.found)
-            return unknown(command, &s, err);
-        if (stm_opt_takes_argument(s.found))
-            return apply(c, &s, word[1] ? word + 1 : NULL, err);
-        status = apply(c, &s, NULL, err);
+        if (!find(command, NULL, *word, &found))
+            return unknown(command, NULL, *word, err);
+        if (stm_opt_takes_argument(found.option))
+            return apply(c, &found, word[1] ? word + 1 : NULL, err);
+        status = apply(c, &found, NULL, err);
     }
     return status;
 }
@@ -381,16 +378,12 @@ txm_status stm_operands_expand(stm_operands *operands, txm_error *err)
     return TXM_OK;
 }
 
-static void free_list(void *args, const stm_option_group *group, const stm_option *option)
-{
-    if (option->type == STM_OPT_LIST) {
-        stm_opt_list *list = (void *)((char *)args + group->offset + option->offset);
-        free(list->items);
-        *list = (stm_opt_list){0};
-    }
-}
-
 void stm_args_free(const stm_command *command, void *args)
 {
-    stm_each_option(command, free_list, args);
+    for (stm_option_walk w = {0}; stm_option_next(command, &w);)
+        if (w.option->type == STM_OPT_LIST) {
+            stm_opt_list *list = (void *)((char *)args + w.group->offset + w.option->offset);
+            free(list->items);
+            *list = (stm_opt_list){0};
+        }
 }

@@ -120,8 +120,12 @@ void stm_args_free(const stm_command *command, void *args);
 txm_status stm_parse_size(const char *text, void *field, txm_error *err);
 
 bool stm_opt_takes_argument(const stm_option *option);
-void stm_each_option(const stm_command *command,
-                     void (*fn)(void *user, const stm_option_group *group, const stm_option *option), void *user);
+/* Steps through the options of a command, --help, --color and --no-settings last. Zero-initialise. false at the end. */
+typedef struct stm_option_walk {
+    const stm_option_group *group;
+    const stm_option *option;
+} stm_option_walk;
+bool stm_option_next(const stm_command *command, stm_option_walk *walk);
 
 /* Prints the output of --help, `columns` wide. */
 void stm_help_print(FILE *out, const stm_command *command, const stm_operands *operands, unsigned columns);
