@@ -81,7 +81,7 @@ static void print_device(const txm_device_info *d)
     putchar('\n');
 }
 
-/* Nanoseconds per pixel on the device, and on one thread of the CPU. */
+/* Nanoseconds per pixel on the device, of the CPU beside it, and on one thread of the CPU. */
 static void print_rates(const backend *b, size_t i)
 {
     if (b->failed[i].status) {
@@ -92,8 +92,8 @@ static void print_rates(const backend *b, size_t i)
     }
     for (int k = 0; b->devices[i].usable && k < TXM_DEVICE_RATES; k++) {
         const txm_device_rate *r = &b->rates[i][k];
-        printf("%-8s %-6s %s  %7.2f ns per pixel, on a CPU thread %7.2f ns\n", "", txm_type_name(r->type),
-               r->channels == 4 ? "RGBA" : "grey", r->device_ns, r->cpu_ns);
+        printf("%-8s %-6s %s  %7.2f ns per pixel and %7.2f ns of processor time, on a CPU thread %7.2f ns\n", "",
+               txm_type_name(r->type), r->channels == 4 ? "RGBA" : "grey", r->device_ns, r->host_ns, r->cpu_ns);
     }
 }
 
@@ -152,6 +152,7 @@ static void add_device(cJSON *array, const backend *b, size_t i)
         txm_json_text(row, "type", txm_type_name(r->type));
         txm_json_uint(row, "channels", r->channels);
         txm_json_number(row, "device_ns", r->device_ns, 2);
+        txm_json_number(row, "host_ns", r->host_ns, 2);
         txm_json_number(row, "cpu_ns", r->cpu_ns, 2);
     }
 }

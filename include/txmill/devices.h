@@ -56,12 +56,13 @@ TXM_API txm_status txm_device_list(txm_device_info **out, size_t *count, txm_err
 TXM_API txm_status txm_device_list_of(const char *backend, txm_device_info **out, size_t *count, txm_error *err);
 
 /* The cost of a kind of image in nanoseconds per pixel of level 0, for the work that a device would take over: on the
- * device, and on one thread of the CPU. */
+ * device with several images at once, on one thread of the CPU, and of processor time that the driver takes (host_ns).
+ */
 typedef struct txm_device_rate {
     txm_type type;
     uint32_t channels; /* 1 or 4 */
-    double device_ns, cpu_ns;
-    uint64_t reserved[2];
+    double device_ns, cpu_ns, host_ns;
+    uint64_t reserved[1];
 } txm_device_rate;
 
 /* The number of kinds that are measured: uint8 and uint16, each with one channel and with four. Devices convert no half

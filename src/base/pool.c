@@ -28,11 +28,14 @@ struct txm_pool {
     pthread_mutex_t lock;
     pthread_cond_t changed;  /* a job was queued or finished, or the pool is closing */
     pthread_cond_t to_write; /* a job was queued for the writers, or the pool is closing */
+    pthread_cond_t to_begin; /* a spare thread may begin a job, or the pool is closing */
     queue urgent, normal, outer, writes;
     job *spare; /* records of finished jobs, for reuse */
     pthread_t *threads;
-    unsigned thread_count, writer_count, started; /* writers are started last */
-    unsigned waiting;                             /* number of threads asleep on `changed` */
+    unsigned thread_count, writer_count, spares, started; /* workers are started first, then writers, then spares */
+    unsigned waiting;                                     /* number of threads asleep on `changed` */
+    unsigned inside, computing; /* threads in a job that are not away, and those of them that are not asleep */
+    unsigned long turn, turns;  /* threads that want to compute again queue: who is next, and who came last */
     bool closing;
 };
 
@@ -48,7 +51,7 @@ struct txm_strand {
     bool running, writes;
 };
 
-/* How many jobs this thread is running, one inside the other. */
+/* How many jobs this thread is running, one inside the other; a writer's do not count. */
 static _Thread_local unsigned depth;
 
 static void push(queue *q, job *j)
@@ -77,9 +80,7 @@ static void wake(txm_pool *pool)
 static void run_pool_job(txm_pool *pool, job *j)
 {
     pthread_mutex_unlock(&pool->lock);
-    depth++;
     j->fn(j->arg);
-    depth--;
     pthread_mutex_lock(&pool->lock);
     j->group->unfinished--;
     j->next = pool->spare;
@@ -87,24 +88,88 @@ static void run_pool_job(txm_pool *pool, job *j)
     wake(pool);
 }
 
-/* Takes and runs one job while the lock is held; false if there was none that this thread may run. */
-static bool run_one(txm_pool *pool)
-{
-    job *j = pop(&pool->urgent);
-    if (!j)
-        j = pop(&pool->normal);
-    if (!j && depth == 0)
-        j = pop(&pool->outer);
-    if (j)
-        run_pool_job(pool, j);
-    return j != NULL;
-}
-
 static void sleep_until_changed(txm_pool *pool)
 {
     pool->waiting++;
     pthread_cond_wait(&pool->changed, &pool->lock);
     pool->waiting--;
+}
+
+/* Whether a thread that is in no job may begin one. Without spare threads there are never too many of them. */
+static bool may_begin(const txm_pool *pool)
+{
+    return !pool->spares ||
+           (pool->turn == pool->turns && pool->inside < pool->thread_count && pool->computing < pool->thread_count);
+}
+
+/* Wakes a spare thread if it has something to do. They sleep most of the time, as writers do. */
+static void wake_spare(txm_pool *pool)
+{
+    if (pool->spares && may_begin(pool) && (pool->urgent.head || pool->normal.head || pool->outer.head))
+        pthread_cond_signal(&pool->to_begin);
+}
+
+static void stop_computing(txm_pool *pool)
+{
+    pool->computing--;
+    if (pool->turn != pool->turns)
+        wake(pool);
+    wake_spare(pool);
+}
+
+/* Waits until fewer threads compute than may, in the order of arrival. The lock is held. */
+static void compute_on(txm_pool *pool)
+{
+    const unsigned long own = pool->turns++;
+    while (own != pool->turn || pool->computing >= pool->thread_count)
+        sleep_until_changed(pool);
+    pool->turn++;
+    pool->computing++;
+    if (pool->turn != pool->turns)
+        wake(pool);
+    wake_spare(pool);
+}
+
+/* Takes and runs one job while the lock is held; false if there was none that this thread may run. */
+static bool run_one(txm_pool *pool)
+{
+    const bool begins = depth == 0;
+    if (begins && !may_begin(pool))
+        return false;
+    if (!begins && pool->turn != pool->turns) {
+        stop_computing(pool);
+        compute_on(pool);
+    }
+    job *j = pop(&pool->urgent);
+    if (!j)
+        j = pop(&pool->normal);
+    if (!j && begins)
+        j = pop(&pool->outer);
+    if (!j)
+        return false;
+    pool->computing += begins;
+    pool->inside += begins;
+    depth++;
+    run_pool_job(pool, j);
+    depth--;
+    pool->inside -= begins;
+    if (begins)
+        stop_computing(pool);
+    return true;
+}
+
+/* Sleeps until done(arg) or until there may be a job. Meanwhile threads that are back compute in place of this one. */
+static void rest(txm_pool *pool, bool (*done)(void *arg), void *arg)
+{
+    if (depth == 0) {
+        sleep_until_changed(pool);
+        return;
+    }
+    stop_computing(pool);
+    do
+        sleep_until_changed(pool);
+    while (!done(arg) && !pool->urgent.head && !pool->normal.head);
+    compute_on(pool);
 }
 
 /* Writers wait for the disk on threads of their own, so that workers need not. They sleep most of the time, and waking
@@ -119,6 +184,18 @@ static void *writer(void *arg)
             run_pool_job(pool, j);
         else
             pthread_cond_wait(&pool->to_write, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static void *spare(void *arg)
+{
+    txm_pool *pool = arg;
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->closing) {
+        if (!run_one(pool))
+            pthread_cond_wait(&pool->to_begin, &pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -148,6 +225,7 @@ txm_pool *txm_pool_new(unsigned threads)
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
     pthread_cond_init(&pool->to_write, NULL);
+    pthread_cond_init(&pool->to_begin, NULL);
     pool->urgent.tail = &pool->urgent.head;
     pool->normal.tail = &pool->normal.head;
     pool->outer.tail = &pool->outer.head;
@@ -179,6 +257,7 @@ void txm_pool_free(txm_pool *pool)
     pool->closing = true;
     pthread_cond_broadcast(&pool->changed);
     pthread_cond_broadcast(&pool->to_write);
+    pthread_cond_broadcast(&pool->to_begin);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->started; i++)
         pthread_join(pool->threads[i], NULL);
@@ -188,6 +267,7 @@ void txm_pool_free(txm_pool *pool)
     }
     pthread_cond_destroy(&pool->changed);
     pthread_cond_destroy(&pool->to_write);
+    pthread_cond_destroy(&pool->to_begin);
     pthread_mutex_destroy(&pool->lock);
     free(pool->threads);
     free(pool);
@@ -196,6 +276,49 @@ void txm_pool_free(txm_pool *pool)
 unsigned txm_pool_threads(const txm_pool *pool)
 {
     return pool->thread_count;
+}
+
+void txm_pool_spare(txm_pool *pool, unsigned count)
+{
+    pthread_mutex_lock(&pool->lock);
+    const unsigned more = count > pool->spares ? count - pool->spares : 0;
+    pthread_t *threads = more ? realloc(pool->threads, (pool->started + more) * sizeof *threads) : NULL;
+    if (threads)
+        pool->threads = threads;
+    while (threads && pool->spares < count && !pthread_create(&threads[pool->started], NULL, spare, pool)) {
+        pool->started++;
+        pool->spares++;
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool txm_pool_help(txm_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    const bool ran = run_one(pool);
+    pthread_mutex_unlock(&pool->lock);
+    return ran;
+}
+
+void txm_pool_leave(txm_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    if (depth > 0) {
+        pool->inside--;
+        stop_computing(pool);
+        wake(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void txm_pool_return(txm_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    if (depth > 0) {
+        compute_on(pool);
+        pool->inside++;
+    }
+    pthread_mutex_unlock(&pool->lock);
 }
 
 txm_group *txm_group_new(txm_pool *pool)
@@ -244,6 +367,7 @@ bool txm_group_submit(txm_group *group, bool urgent, txm_job_fn fn, void *arg)
     if (j) {
         push(group->outer ? &pool->outer : urgent ? &pool->urgent : &pool->normal, j);
         wake(pool);
+        wake_spare(pool);
     }
     pthread_mutex_unlock(&pool->lock);
     return j != NULL;
@@ -254,7 +378,7 @@ void txm_pool_wait_until(txm_pool *pool, bool (*done)(void *arg), void *arg)
     pthread_mutex_lock(&pool->lock);
     while (!done(arg)) {
         if (!run_one(pool))
-            sleep_until_changed(pool);
+            rest(pool, done, arg);
     }
     pthread_mutex_unlock(&pool->lock);
 }
@@ -329,6 +453,7 @@ bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg)
             pthread_cond_signal(&pool->to_write);
         else
             wake(pool);
+        wake_spare(pool);
     }
     pthread_mutex_unlock(&pool->lock);
     return j != NULL;

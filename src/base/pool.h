@@ -27,6 +27,15 @@ txm_pool *txm_pool_new(unsigned threads);
 void txm_pool_free(txm_pool *pool); /* nothing may use it any more; NULL-safe */
 unsigned txm_pool_threads(const txm_pool *pool);
 
+/* For jobs that wait for a device. Between txm_pool_leave and txm_pool_return, which may wait for its turn, a thread
+ * does not count, so that a spare one can begin another job; there are up to `count` of these, or fewer if they cannot
+ * be started. A thread that is in no job may call both, to no effect. */
+void txm_pool_spare(txm_pool *pool, unsigned count);
+void txm_pool_leave(txm_pool *pool);
+void txm_pool_return(txm_pool *pool);
+/* Runs a job if there is one. */
+bool txm_pool_help(txm_pool *pool);
+
 /* A group counts unfinished jobs. */
 txm_group *txm_group_new(txm_pool *pool);
 /* A group of whole tasks (files): only threads that are not inside a job start its jobs, so that a task which waits for

@@ -361,6 +361,74 @@ TESTS(nested_tasks_finish, 5)
     txm_pool_free(pool);
 }
 
+enum { AWAY = 5 };
+struct trip {
+    txm_pool *pool;
+    pthread_barrier_t away;
+    atomic_int computing, most, sum;
+};
+
+static void begin_computing(struct trip *t)
+{
+    int now = atomic_fetch_add(&t->computing, 1) + 1, most = atomic_load(&t->most);
+    while (now > most && !atomic_compare_exchange_weak(&t->most, &most, now))
+        ;
+    nanosleep(&(struct timespec){0, 100000}, NULL);
+}
+
+static void part_of_trip(void *arg)
+{
+    struct trip *t = arg;
+    begin_computing(t);
+    atomic_fetch_add(&t->sum, 1);
+    atomic_fetch_sub(&t->computing, 1);
+}
+
+/* Like a conversion on a device, this one computes, waits for jobs of its own, for the device, and for further jobs. */
+static void trip(void *arg)
+{
+    struct trip *t = arg;
+    txm_group *g = txm_group_new(t->pool);
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++)
+            ck_assert(txm_group_submit(g, false, part_of_trip, t));
+        txm_group_wait(g, (size_t)i % 2);
+        begin_computing(t);
+        atomic_fetch_sub(&t->computing, 1);
+        txm_pool_leave(t->pool);
+        if (i == 1)
+            pthread_barrier_wait(&t->away);
+        txm_pool_return(t->pool);
+        begin_computing(t);
+        atomic_fetch_sub(&t->computing, 1);
+        while (txm_pool_help(t->pool))
+            ;
+    }
+    txm_group_free(g);
+}
+
+/* Ends only if AWAY jobs are away at the same time; never do more threads compute than the pool has. */
+TESTS(jobs_that_are_away_do_not_count, 4)
+{
+    const int threads = _i + 1;
+    struct trip t = {.pool = txm_pool_new((unsigned)threads)};
+    pthread_barrier_init(&t.away, NULL, AWAY);
+    txm_pool_spare(t.pool, 2);
+    txm_pool_spare(t.pool, AWAY);
+    txm_pool_spare(t.pool, 1);
+    txm_pool_leave(t.pool); /* this thread is in no job */
+    txm_pool_return(t.pool);
+    txm_group *g = txm_group_new_outer(t.pool);
+    for (int i = 0; i < 4 * AWAY; i++)
+        ck_assert(txm_group_submit(g, false, trip, &t));
+    txm_group_free(g);
+    ck_assert_int_eq(t.sum, 4 * AWAY * 16);
+    ck_assert_int_le(t.most, threads);
+    ck_assert_int_eq(txm_pool_threads(t.pool), threads);
+    txm_pool_free(t.pool);
+    pthread_barrier_destroy(&t.away);
+}
+
 struct order {
     int seen[2000], count;
 };

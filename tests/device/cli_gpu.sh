@@ -108,6 +108,37 @@ reference rgba.png --colorspace ACEScg
 same converted rgba.png -- --colorspace ACEScg
 check converted-on-cpu on_cpu # it is stored as half
 
+# ---- a batch: many images in flight -----------------------------------------------------------------------------------
+# Images of all types and of many sizes, each more than once under other names, so that buffers of all sizes take turns.
+mkdir batch
+for i in 1 2 3 4; do
+    for image in "$golden"/{rgb8.png,gray8.png,graya8.png,rgba16-straight.tif,photo.jpg,half-rgba.exr,constant.png} \
+        "$PWD"/{rgba,even,late,deep}.png; do
+        cp "$image" "batch/$i-$(basename "$image")"
+    done
+done
+"$TXMILL" make -q --device cpu batch
+mv batch/blender_tx batch_tx
+files=$(find batch_tx -type f | wc -l)
+batch() { # NAME ENVIRONMENT... -- OPTION...: makes the folder; the files must be those of the CPU
+    local name=$1 environment=()
+    shift
+    while [ "$1" != -- ]; do environment+=("$1"); shift; done
+    shift
+    rm -rf batch/blender_tx report
+    on_gpu env TXM_FAKE_REPORT="$PWD/report" "${environment[@]}" "$TXMILL" make --json --device "$backend" "$@" batch
+    check "batch-$name-exit" rc_is 0
+    check "batch-$name-same" diff -r batch/blender_tx batch_tx
+}
+warnings() { grep -c "on the CPU" err; }
+of_report() { sed -nE "s/.* $1=([0-9]+) .*/\1/p" report | sort -n | tail -n 1; }
+check batch-is-many test "$files" -eq 44
+for j in 1 2 4; do
+    batch "$j-threads" -- -j $j
+    check "batch-$j-on-device" test "$(grep -c "\"device\":\"$backend:" out)" -ge 10
+done
+check batch-no-message test ! -s err
+
 # ---- wording ---------------------------------------------------------------------------------------------------------
 on_gpu "$TXMILL" make --device "$backend:99" --dry-run rgba.png
 check no-such-device-exit rc_is 4
@@ -148,6 +179,32 @@ same pinned "$golden/photo.jpg" TXM_FAKE_REPORT="$PWD/report" -- --max-memory 78
 check pinned-on-device on_device
 check left-nothing grep -q "pinned_left=0" report
 
+# In a batch, too, the bound is that of all images together. With one thread, others begin while the first ones wait.
+for bound in 4000000 30000000; do
+    batch "bound-$bound" TXM_FAKE_PROCESSORS=132 -- -j 4 --device-memory $bound
+    check "batch-bound-$bound-kept" test "$(of_report peak)" -le $((bound + 800000))
+    check "batch-bound-$bound-left" grep -q "pinned_left=0" report
+done
+streams_of_one=3
+batch one-thread TXM_FAKE_PROCESSORS=132 -- -j 1
+check batch-one-thread-in-flight test "$(of_report streams)" -gt $((2 * streams_of_one))
+batch cpu -- -j 1 --device cpu
+check batch-cpu-loads-nothing test ! -e report
+# What fails in the middle of a batch is said once, and the rest is made on the CPU.
+for j in 1 4; do
+    batch "lost-$j" TXM_FAKE_LOSE=400 TXM_FAKE_PROCESSORS=132 -- -j $j
+    check "batch-lost-$j-says-once" test "$(warnings)" -eq 1
+    check "batch-lost-$j-says" says "the device was lost; starting again on the CPU"
+    check "batch-lost-$j-in-the-middle" test "$(grep -c '"device":"cuda:' out)" -ge 1
+    batch "no-memory-$j" TXM_FAKE_FAIL_FROM=9 -- -j $j
+    check "batch-no-memory-$j-says-once" test "$(warnings)" -eq 1
+    check "batch-no-memory-$j-says" says "out of memory"
+    batch "short-of-memory-$j" TXM_FAKE_FAIL_ALLOC=9 -- -j $j
+    check "batch-short-$j-goes-on" test "$(grep -c '"device":"cuda:' out)" -ge 10
+    check "batch-short-$j-says-once" test "$(warnings)" -eq 1
+done
+check batch-no-temporaries no_temporaries
+
 # ---- failures: the same file, and a message ----------------------------------------------------------------------------
 reference rgba.png
 for n in 1 2 3; do
@@ -186,7 +243,7 @@ check one-lost-other-works json out "len({x['device'] for x in o if x['type'] ==
 rm -r many/blender_tx
 on_gpu env TXM_FAKE_DEVICES=2 "$TXMILL" make --json -j 2 --device cuda:1 many/*.png
 check chosen-same all_same
-check chosen json out "{x['device'] for x in o if x['type'] == 'file'} == {'cuda:1'}"
+check chosen json out "{x['device'] for x in o if x['type'] == 'file'} - {'cpu'} == {'cuda:1'}"
 
 if has_jsonschema; then check json-schema valid_json make out; else skip json-schema "python3-jsonschema is missing"; fi
 finish

@@ -173,6 +173,31 @@ case $build in
     done
     convert memory-midway "${faults[@]}" TXM_CL_FAIL_COPY=2
     check memory-midway-on-cpu made_on cpu
+    # In the middle of a batch: it is said once, and all files are those of the CPU.
+    mkdir batch
+    for i in {1..12}; do cp noise.png "batch/a$i.png"; done
+    cp "$golden"/{rgb8,gray8,rgb16}.png batch
+    "$TXMILL" make -q --device cpu batch
+    mv batch/blender_tx batch_tx
+    batch() { # NAME ENVIRONMENT... -- OPTION...
+        rm -rf batch/blender_tx
+        local name=$1 environment=()
+        shift
+        while [ "$1" != -- ]; do environment+=("$1"); shift; done
+        on env "${faults[@]}" "${environment[@]}" "$TXMILL" make --json --device opencl "${@:2}" batch
+        check "batch-$name-exit" rc_is 0
+        check "batch-$name-same" diff -r batch/blender_tx batch_tx
+    }
+    for fault in LOSE=70 FAIL_BUFFER=5 FAIL_COPY=11; do
+        for j in 1 4; do
+            batch "$fault-$j" "TXM_CL_$fault" -- -j $j
+            check "batch-$fault-$j-says-once" test "$(grep -c "on the CPU" err)" -eq 1
+            check "batch-$fault-$j-in-the-middle" grep -q '"device":"opencl:' out
+        done
+    done
+    batch bound TXM_CL_REPORT="$PWD/peak" -- -j 4 --device-memory 20M
+    check batch-bound-on-device test "$(grep -c '"device":"opencl:' out)" -ge 2
+    check batch-bound-kept test "$(cat peak)" -le $((20 * 1048576 + 800000)) # the curve's tables do not count
     for n in 1 3 20; do
         convert "lost-$n" "${faults[@]}" TXM_CL_LOSE=$n
         check "lost-$n-on-cpu" made_on cpu
@@ -232,11 +257,19 @@ on "$TXMILL" make -v --force -o gpu.tx noise.png
 check unmeasured says "no device was measured on this machine (txmill devices --measure)"
 on "$TXMILL" devices --measure --json
 cp out measured.json
-check measures json measured.json "all(len(d['rates']) == 4 and all(r['device_ns'] > 0 < r['cpu_ns'] for r in d['rates']) for d in o[0]['opencl']['devices'] if d['usable'])"
+check measures json measured.json "all(len(d['rates']) == 4 and all(r['device_ns'] > 0 < r['cpu_ns'] and r['host_ns'] > 0 for r in d['rates']) for d in o[0]['opencl']['devices'] if d['usable'])"
 check remembered test -s "$XDG_CACHE_HOME/txmill/devices"
+# A driver that computes on the processor is not chosen, even if it uses all cores beside one thread.
+cpu_driver=$(json measured.json "all(r['host_ns'] > r['cpu_ns'] for d in o[0]['opencl']['devices'] for r in d.get('rates', []))" && echo yes)
+if [ -n "$cpu_driver" ]; then
+    { printf 'P6\n640 480\n255\n' && head -c 921600 /dev/urandom; } >big.ppm
+    on "$TXMILL" make -v --json -j 1 -o big.tx big.ppm
+    check auto-on-cpu made_on cpu
+    check auto-says says "ns of processor time meanwhile"
+fi
 if [ -z "${SANITIZED:-}" ]; then
     on "$TXMILL" devices --measure
-    check measures-text prints "ns per pixel, on a CPU thread"
+    check measures-text prints "ns of processor time, on a CPU thread"
 fi
 if has_jsonschema; then check json-schema valid_json devices measured.json; else skip json-schema "python3-jsonschema is missing"; fi
 finish

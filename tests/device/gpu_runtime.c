@@ -8,7 +8,9 @@
  *
  * TXM_FAKE_DEVICES=N          number of devices (1)
  * TXM_FAKE_MEMORY=BYTES       memory of each (1 GiB)
+ * TXM_FAKE_PROCESSORS=N       multiprocessors of each (1)
  * TXM_FAKE_FAIL_ALLOC=N       the N-th allocation of device or pinned memory fails
+ * TXM_FAKE_FAIL_FROM=N        it and all that follow fail
  * TXM_FAKE_LOSE=N             the device that runs the N-th kernel is lost permanently
  * TXM_FAKE_BROKEN=N           device N is lost from the beginning
  * TXM_FAKE_REPORT=FILE        writes a line for each device at the end
@@ -62,7 +64,7 @@ typedef struct block {
 
 static struct device {
     size_t used, peak;
-    unsigned long kernels;
+    unsigned long kernels, streams, most_streams;
     bool lost;
 } devices[TXM_DEVICES_MAX];
 
@@ -97,8 +99,9 @@ __attribute__((destructor)) static void report(void)
     const char *path = getenv("TXM_FAKE_REPORT");
     FILE *f = path ? fopen(path, "a") : NULL;
     for (unsigned long i = 0; f && i < number("TXM_FAKE_DEVICES", 1); i++)
-        fprintf(f, "device=%lu kernels=%lu peak=%zu left=%zu pinned_peak=%zu pinned_left=%zu\n", i, devices[i].kernels,
-                devices[i].peak, devices[i].used, pinned_peak, pinned_used);
+        fprintf(f, "device=%lu kernels=%lu streams=%lu peak=%zu left=%zu pinned_peak=%zu pinned_left=%zu\n", i,
+                devices[i].kernels, devices[i].most_streams, devices[i].peak, devices[i].used, pinned_peak,
+                pinned_used);
     if (f)
         fclose(f);
 }
@@ -204,6 +207,9 @@ int txm_rt_stream_new(txm_rt_stream *out)
     pthread_mutex_lock(&lock);
     s->next = streams;
     streams = s;
+    struct device *d = &devices[s->device];
+    if (++d->streams > d->most_streams)
+        d->most_streams = d->streams;
     pthread_mutex_unlock(&lock);
     *out = s;
     return devices[current()].lost ? LOST : 0;
@@ -219,6 +225,7 @@ void txm_rt_stream_free(txm_rt_stream where)
     while (*at != where)
         at = &(*at)->next;
     *at = (*at)->next;
+    devices[((stream *)where)->device].streams--;
     pthread_mutex_unlock(&lock);
     free(where);
 }
@@ -286,7 +293,7 @@ static int allocate(void **memory, size_t bytes, bool pinned)
     size_t *used = pinned ? &pinned_used : &d->used, *peak = pinned ? &pinned_peak : &d->peak;
     if (d->lost)
         code = LOST;
-    else if (++allocations == number("TXM_FAKE_FAIL_ALLOC", 0) ||
+    else if (++allocations == number("TXM_FAKE_FAIL_ALLOC", 0) || allocations >= number("TXM_FAKE_FAIL_FROM", -1ul) ||
              (!pinned && d->used + bytes > number("TXM_FAKE_MEMORY", 1ul << 30)))
         code = OUT_OF_MEMORY;
     size_t whole = (bytes + 63) / 64 * 64 + sizeof(block);
@@ -372,7 +379,7 @@ int txm_rt_describe(uint32_t device, txm_device_facts *info)
 {
     devices[device].lost |= number("TXM_FAKE_BROKEN", TXM_DEVICES_MAX) == device;
     *info = (txm_device_facts){.memory_bytes = number("TXM_FAKE_MEMORY", 1ul << 30),
-                               .processors = 1,
+                               .processors = (uint32_t)number("TXM_FAKE_PROCESSORS", 1),
                                .architecture = "9.0",
                                .driver = "13.0",
                                .usable = !devices[device].lost};

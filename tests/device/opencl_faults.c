@@ -9,12 +9,14 @@
  * TXM_CL_FAIL_COPY=N        there is none at the N-th upload
  * TXM_CL_LOSE=N             from the N-th kernel on, the device is lost
  * TXM_CL_LACKS=denormals|rounding|doubles
+ * TXM_CL_REPORT=FILE        the most bytes of device memory at once are written there at the end
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,6 +36,7 @@ static unsigned long number(const char *name)
 }
 
 static atomic_ulong builds, buffers, copies, kernels;
+static atomic_size_t used, peak; /* bytes of buffers on the device */
 static _Atomic(cl_program) text; /* the last program that was built successfully */
 
 cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings, const size_t *lengths,
@@ -60,10 +63,38 @@ cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *dev
 cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *code)
 {
     unsigned long from = number("TXM_CL_FAIL_BUFFER"), n = atomic_fetch_add(&buffers, 1) + 1;
-    if (!from || n < from)
-        return REAL(clCreateBuffer)(context, flags, size, host, code);
-    *code = CL_OUT_OF_RESOURCES;
-    return NULL;
+    if (from && n >= from) {
+        *code = CL_OUT_OF_RESOURCES;
+        return NULL;
+    }
+    cl_mem made = REAL(clCreateBuffer)(context, flags, size, host, code);
+    if (made && !(flags & CL_MEM_ALLOC_HOST_PTR)) {
+        size_t now = atomic_fetch_add(&used, size) + size, most = atomic_load(&peak);
+        while (now > most && !atomic_compare_exchange_weak(&peak, &most, now))
+            ;
+    }
+    return made;
+}
+
+cl_int clReleaseMemObject(cl_mem memory)
+{
+    cl_mem_flags flags = 0;
+    size_t size = 0;
+    REAL(clGetMemObjectInfo)(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    REAL(clGetMemObjectInfo)(memory, CL_MEM_SIZE, sizeof size, &size, NULL);
+    if (!(flags & CL_MEM_ALLOC_HOST_PTR))
+        atomic_fetch_sub(&used, size);
+    return REAL(clReleaseMemObject)(memory);
+}
+
+__attribute__((destructor)) static void report(void)
+{
+    const char *path = getenv("TXM_CL_REPORT");
+    FILE *f = path && atomic_load(&peak) ? fopen(path, "w") : NULL;
+    if (f) {
+        fprintf(f, "%zu\n", atomic_load(&peak));
+        fclose(f);
+    }
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,

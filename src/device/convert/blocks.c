@@ -74,28 +74,28 @@ static void free_blocks(gpu_block *b)
     }
 }
 
-/* Reuses an idle block of that size, or frees the other idle blocks of its kind and allocates a new one. */
+/* Reuses an idle block of that size, or frees the other idle blocks of its kind and allocates a new one. All of it is
+ * under the lock, so that another job does not allocate before the others are freed. */
 int gpu_block_get(uint32_t device, bool pinned, uint64_t bytes, gpu_block **out)
 {
     bytes = gpu_block_bytes(bytes);
     pthread_mutex_lock(&lock);
-    gpu_block *b = take(device, pinned, bytes), *others = b ? NULL : take(device, pinned, 0);
-    pthread_mutex_unlock(&lock);
-    free_blocks(others);
-    if (b) {
-        *out = b;
-        return 0;
+    gpu_block *b = take(device, pinned, bytes);
+    int code = 0;
+    if (!b && !(b = txm_calloc(1, sizeof *b)))
+        code = GPU_NO_MEMORY;
+    if (b && !b->memory) {
+        free_blocks(take(device, pinned, 0));
+        b->bytes = bytes;
+        b->device = device;
+        b->pinned = pinned;
+        if ((code = pinned ? txm_rt_alloc_pinned(&b->memory, bytes) : txm_rt_alloc(&b->memory, bytes))) {
+            free(b);
+            b = NULL;
+        }
     }
-    if (!(b = txm_calloc(1, sizeof *b)))
-        return GPU_NO_MEMORY;
-    b->bytes = bytes;
-    b->device = device;
-    b->pinned = pinned;
-    int code = pinned ? txm_rt_alloc_pinned(&b->memory, bytes) : txm_rt_alloc(&b->memory, bytes);
-    if (code)
-        free(b);
-    else
-        *out = b;
+    pthread_mutex_unlock(&lock);
+    *out = b;
     return code;
 }
 

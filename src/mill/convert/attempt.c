@@ -103,8 +103,8 @@ static void open_device(attempt *a, const txm_pyramid_spec *spec)
                     r->target, leased ? setup.lease.label : "the CPU", why);
     txm_error err = {0};
     if (leased && txm_gpu_stage_open(&setup, &a->stage, &err))
-        txm_context_log(r->context, TXM_LOG_LEVEL_WARNING, "%s: on the CPU: %s: %s", r->target, setup.lease.label,
-                        err.message);
+        txm_context_log(r->context, txm_gpus_is_news(&setup.lease) ? TXM_LOG_LEVEL_WARNING : TXM_LOG_LEVEL_INFO,
+                        "%s: on the CPU: %s: %s", r->target, setup.lease.label, err.message);
     if (a->stage)
         snprintf(a->device, sizeof a->device, "%s", setup.lease.label);
     a->feed.raw = a->stage && !conforms_here(a);
@@ -372,6 +372,7 @@ txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **pub
         *publish = a->publish;
         a->publish = NULL;
     }
+    result->failed_again = txm_gpu_stage_failed_again(a->stage);
     tear_down(a);
     free(a);
     return status;

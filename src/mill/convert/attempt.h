@@ -29,8 +29,9 @@ typedef struct txm_attempt_request {
 } txm_attempt_request;
 
 typedef struct txm_attempt_result {
-    bool not_grey;   /* no file was made: run again without may_be_grey */
-    bool lost_zeros; /* no file was made: run again with keep_zeros */
+    bool not_grey;     /* no file was made: run again without may_be_grey */
+    bool lost_zeros;   /* no file was made: run again with keep_zeros */
+    bool failed_again; /* no file was made: a device failed, which was said before of another file */
     txm_tx_layout layout;
     txm_tx_summary summary;
     bool grey;

@@ -173,6 +173,14 @@ unsigned txm_context_threads(const txm_context *context)
     return txm_pool_threads(context->pool);
 }
 
+size_t txm_context_expect(txm_context *context, size_t files)
+{
+    const unsigned waiting = txm_gpus_expect(context->gpus, files);
+    if (waiting && files > 1)
+        txm_pool_spare(context->pool, waiting);
+    return txm_pool_threads(context->pool) + (size_t)waiting;
+}
+
 typedef struct piece {
     void (*work)(void *user, size_t index);
     void *user;

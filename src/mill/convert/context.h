@@ -26,6 +26,10 @@ struct txm_context {
 void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Says that so many files are to be converted (0: it is not known), and has spare threads begin others while some wait
+ * for devices. Returns the number that may be begun at once. */
+size_t txm_context_expect(txm_context *context, size_t files);
+
 /* The context's threads, which live as long as it does; NULL for a context that is NULL. */
 txm_pool *txm_context_pool(txm_context *context);
 

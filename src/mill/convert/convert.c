@@ -286,8 +286,8 @@ static txm_status attempt(const conversion *c, txm_attempt_request *request, txm
             request->may_be_grey = request->may_be_grey && !made->not_grey;
             request->keep_zeros = request->keep_zeros || made->lost_zeros;
         } else if (status == TXM_STATUS_DEVICE && request->devices) {
-            txm_context_log(c->context, TXM_LOG_LEVEL_WARNING, "%s: %s; starting again on the CPU", c->path,
-                            own.message);
+            txm_context_log(c->context, made->failed_again ? TXM_LOG_LEVEL_INFO : TXM_LOG_LEVEL_WARNING,
+                            "%s: %s; starting again on the CPU", c->path, own.message);
             request->devices = false;
         } else {
             return status ? txm_fail_as(err, &own) : TXM_OK;

@@ -14,6 +14,7 @@
 #include "base/os/machine.h"
 #include "base/pool.h"
 #include "mill/convert/gpu_rates.h"
+#include "mill/convert/gpus.h"
 #include "tile/device/device_plugin.h"
 #include "tile/ops/ops.h"
 
@@ -114,12 +115,17 @@ txm_status txm_device_measure(const txm_device_info *device, txm_device_rate rat
     snprintf(r.label, sizeof r.label, "%.8s:%d", backend->name, number % 1000);
     snprintf(r.name, sizeof r.name, "%s", device->name);
     snprintf(r.driver, sizeof r.driver, "%s", device->driver);
-    if ((status = txm_gpu_rates_measure(jobs, (uint32_t)number, txm_ops_best(), &r, err)))
+    if ((status = txm_gpu_rates_measure(jobs, (uint32_t)number, 1 + txm_gpus_ahead(device->processors), txm_ops_best(),
+                                        &r, err)))
         return status;
     jobs->trim((uint32_t)number);
     for (int i = 0; i < TXM_DEVICE_RATES; i++) {
         const txm_gpu_rate *rate = &r.rate[i / 2][i % 2];
-        rates[i] = (txm_device_rate){(txm_type)(i / 2), i % 2 ? 4 : 1, rate->device * 1e9, rate->cpu * 1e9, {0}};
+        rates[i] = (txm_device_rate){.type = (txm_type)(i / 2),
+                                     .channels = i % 2 ? 4 : 1,
+                                     .device_ns = rate->device * 1e9,
+                                     .cpu_ns = rate->cpu * 1e9,
+                                     .host_ns = rate->host * 1e9};
     }
     return txm_gpu_rates_write(&r, err);
 }

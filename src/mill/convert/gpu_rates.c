@@ -29,7 +29,8 @@ enum {
     NARROW_W = 256,
     WIDE_W = 2048,
     TRIAL_H = 1024,
-    TRIAL_CHUNK = 256
+    TRIAL_CHUNK = 256,
+    MOST_AT_ONCE = 16
 };
 enum { MOST_DEVICES = 64 };
 static const double slow_s = 0.01; /* for the narrow image */
@@ -104,48 +105,64 @@ static double cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan
     return seconds / ((double)STRIP_W * STRIP_H);
 }
 
-/* Runs a whole job, from opening to closing, one chunk at a time, since rates are measured and not overlap. */
-static txm_status time_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_plan *plan, double *seconds,
-                           txm_error *err)
+/* What a number of jobs took. */
+typedef struct timing {
+    double seconds, host; /* host: of all processors, for all threads of this process */
+} timing;
+
+/* Runs whole jobs, from opening to closing, a chunk of each at a time. */
+static txm_status time_jobs(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_plan *plan, unsigned at_once,
+                            timing *out, txm_error *err)
 {
-    txm_gpu_job *job = NULL;
+    txm_gpu_job *jobs[MOST_AT_ONCE] = {NULL};
     size_t chunk = (size_t)plan->chunk_rows * plan->width * plan->channels * txm_type_bytes(plan->type);
     uint8_t *rows = txm_alloc_pixels(chunk, 1);
-    if (!rows)
-        return txm_no_memory(err, NULL);
-    fill(rows, chunk);
-    double begin = txm_clock_seconds();
-    txm_status status = j->open(device, plan, &job, err);
+    txm_status status = rows ? TXM_OK : txm_no_memory(err, NULL);
+    if (rows)
+        fill(rows, chunk);
+    const uint64_t host = txm_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const double begin = txm_clock_seconds();
+    for (unsigned i = 0; !status && i < at_once; i++)
+        status = j->open(device, plan, &jobs[i], err);
     for (uint32_t y = 0; !status && y < plan->height; y += plan->chunk_rows) {
-        txm_gpu_result *done = NULL;
-        memcpy(j->place(job), rows, chunk);
-        if (!(status = j->submit(job, plan->chunk_rows, false, err)) && !(status = j->collect(job, true, &done, err)))
-            j->release(job, done);
+        for (unsigned i = 0; !status && i < at_once; i++) {
+            memcpy(j->place(jobs[i]), rows, chunk);
+            status = j->submit(jobs[i], plan->chunk_rows, false, err);
+        }
+        for (unsigned i = 0; !status && i < at_once; i++) {
+            txm_gpu_result *done = NULL;
+            if (!(status = j->collect(jobs[i], true, &done, err)))
+                j->release(jobs[i], done);
+        }
     }
-    j->close(&job);
-    *seconds = txm_clock_seconds() - begin;
+    for (unsigned i = 0; i < at_once; i++)
+        j->close(&jobs[i]);
+    *out = (timing){txm_clock_seconds() - begin, 1e-9 * (double)(txm_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - host)};
     free(rows);
     return status;
 }
 
-txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, const txm_ops *ops, txm_gpu_rates *out,
-                                 txm_error *err)
+txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, unsigned at_once, const txm_ops *ops,
+                                 txm_gpu_rates *out, txm_error *err)
 {
+    at_once = at_once < MOST_AT_ONCE ? at_once : MOST_AT_ONCE;
     for (int i = 0; i < 2 * TXM_GPU_TYPES; i++) {
         const txm_gpu_plan plan = trial(STRIP_W, (txm_type)(i / 2), i % 2 ? 4 : 1);
         txm_gpu_rate *rate = &out->rate[i / 2][i % 2];
-        double once = 0, second = 0;
+        timing second = {0};
+        double once = 0;
         /* Everything runs twice: the first round includes costs that a process pays once, the second one counts. */
-        for (uint32_t width = NARROW_W; width <= WIDE_W && second < slow_s; width *= WIDE_W / NARROW_W) {
+        for (uint32_t width = NARROW_W; width <= WIDE_W && second.seconds < slow_s; width *= WIDE_W / NARROW_W) {
             const txm_gpu_plan image = trial(width, plan.type, plan.channels);
-            double first = 0;
-            txm_status status = time_job(jobs, device, &image, &first, err);
+            timing first;
+            txm_status status = time_jobs(jobs, device, &image, at_once, &first, err);
             if (!status)
-                status = time_job(jobs, device, &image, &second, err);
+                status = time_jobs(jobs, device, &image, at_once, &second, err);
             if (status)
                 return status;
-            once += first - second;
-            rate->device = second / ((double)width * TRIAL_H);
+            once += first.seconds - second.seconds;
+            rate->device = second.seconds / ((double)width * TRIAL_H * at_once);
+            rate->host = second.host / ((double)width * TRIAL_H * at_once);
         }
         out->start = once > out->start ? once : out->start;
         (void)cpu_seconds_per_pixel(ops, &plan); /* creates tables, once per process */
@@ -156,7 +173,7 @@ txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, cons
     return TXM_OK;
 }
 
-static const char first_line[] = "txmill devices 2\n";
+static const char first_line[] = "txmill devices 3\n";
 
 static char *field(char **line)
 {
@@ -194,7 +211,8 @@ size_t txm_gpu_rates_read(txm_gpu_rates **out)
         bool good = take_text(&rest, r->label, sizeof r->label) && take_text(&rest, r->name, sizeof r->name) &&
                     take_text(&rest, r->driver, sizeof r->driver) && take_time(&rest, &r->start);
         for (int i = 0; good && i < 2 * TXM_GPU_TYPES; i++)
-            good = take_time(&rest, &r->rate[i / 2][i % 2].device) && take_time(&rest, &r->rate[i / 2][i % 2].cpu);
+            good = take_time(&rest, &r->rate[i / 2][i % 2].device) && take_time(&rest, &r->rate[i / 2][i % 2].host) &&
+                   take_time(&rest, &r->rate[i / 2][i % 2].cpu);
         count += good;
     }
     if (f)
@@ -218,7 +236,8 @@ static void print_line(txm_bytes *out, const txm_gpu_rates *r)
     }
     txm_bytes_printf(out, "%.0f", r->start * 1e12);
     for (int i = 0; i < 2 * TXM_GPU_TYPES; i++)
-        txm_bytes_printf(out, "\t%.0f\t%.0f", r->rate[i / 2][i % 2].device * 1e12, r->rate[i / 2][i % 2].cpu * 1e12);
+        txm_bytes_printf(out, "\t%.0f\t%.0f\t%.0f", r->rate[i / 2][i % 2].device * 1e12,
+                         r->rate[i / 2][i % 2].host * 1e12, r->rate[i / 2][i % 2].cpu * 1e12);
     txm_bytes_puts(out, "\n");
 }
 

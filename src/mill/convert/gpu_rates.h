@@ -12,7 +12,9 @@ enum { TXM_GPU_TYPES = 2, TXM_GPU_LABEL_BYTES = 16 };
 
 /* Seconds per pixel of level 0 for the work that a device takes over. */
 typedef struct txm_gpu_rate {
-    double device, cpu; /* cpu: on one thread */
+    double device; /* with several images at once, as in a batch */
+    double host;   /* of processors meanwhile: drivers for the CPU compute there, and others may wait there */
+    double cpu;    /* without the device, on one thread */
 } txm_gpu_rate;
 
 typedef struct txm_gpu_rates {
@@ -22,9 +24,10 @@ typedef struct txm_gpu_rates {
     txm_gpu_rate rate[TXM_GPU_TYPES][2]; /* rates for one channel and for four */
 } txm_gpu_rates;
 
-/* Runs jobs of every kind on the device and on one thread of the CPU. Fills in `start` and `rate`. */
-txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, const txm_ops *ops, txm_gpu_rates *out,
-                                 txm_error *err);
+/* Runs jobs of every kind on the device, `at_once` of them in a batch, and on one thread of the CPU. Fills in `start`
+ * and `rate`. */
+txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, unsigned at_once, const txm_ops *ops,
+                                 txm_gpu_rates *out, txm_error *err);
 
 /* Reads the rates that were measured on this machine into *out, which is to be freed. Returns their number, 0 if there
  * are none or the file is malformed. */

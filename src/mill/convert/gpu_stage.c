@@ -28,7 +28,7 @@ struct txm_gpu_stage {
     bool conformed;
     unsigned on_device; /* chunks that were submitted and not collected */
     atomic_uint lent;   /* results that encoders still read */
-    bool failed;
+    txm_status failed;  /* how the device did */
 };
 
 txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **out, txm_error *err)
@@ -38,7 +38,7 @@ txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **
     txm_gpu_stage *s = txm_calloc(1, sizeof *s);
     txm_status status = s ? lease.jobs->open(lease.device, plan, &s->job, err) : txm_no_memory(err, NULL);
     if (status) {
-        txm_gpus_return(&lease, status == TXM_STATUS_DEVICE);
+        txm_gpus_return(&lease, status);
         free(s);
         return status;
     }
@@ -63,6 +63,11 @@ const char *txm_gpu_stage_close(txm_gpu_stage **stage)
     return note;
 }
 
+bool txm_gpu_stage_failed_again(const txm_gpu_stage *s)
+{
+    return s && s->failed && !txm_gpus_is_news(&s->setup.lease);
+}
+
 bool txm_gpu_stage_holds_rows(const txm_gpu_stage *s)
 {
     return s->setup.lease.plan.slots > 2 && s->setup.lease.plan.chunk_rows >= TXM_HASH_BLOCK_ROWS;
@@ -72,7 +77,7 @@ bool txm_gpu_stage_holds_rows(const txm_gpu_stage *s)
 static bool device_failed(txm_gpu_stage *s, const txm_error *cause)
 {
     txm_error err = {0};
-    s->failed |= cause->status != TXM_STATUS_NO_MEMORY;
+    s->failed = cause->status;
     txm_fail(&err, TXM_STATUS_DEVICE, "%s: %s", s->setup.lease.label, cause->message);
     txm_job_fail(s->setup.job, &err);
     return false;
@@ -172,16 +177,31 @@ static bool use(txm_gpu_stage *s, txm_gpu_result *r)
     return ok || txm_job_no_memory(s->setup.job);
 }
 
-/* Collects the oldest chunk if it is finished, or waits for it if `wait`. */
+/* Collects the oldest chunk if it is finished, or waits for it if `wait`: while the device works, this thread does
+ * other work of the pool, and where there is none, another thread may begin the next file. */
 static bool collect(txm_gpu_stage *s, bool wait)
 {
     txm_gpu_result *r = NULL;
     txm_error err = {0};
+    txm_pool *pool = s->setup.job->pool;
+    bool helped = false, ok = true;
     if (!s->on_device)
         return true;
+    do {
+        unsigned long long clock = txm_job_clock(s->setup.job);
+        ok = s->jobs->collect(s->job, false, &r, &err) == TXM_OK;
+        txm_job_book(s->setup.job, TXM_STAGE_PYRAMID, clock);
+        helped = ok && !r && wait && txm_pool_help(pool);
+    } while (helped);
     unsigned long long clock = txm_job_clock(s->setup.job);
-    bool ok = s->jobs->collect(s->job, wait, &r, &err) == TXM_OK || device_failed(s, &err);
-    if (ok && r) {
+    if (ok && !r && wait) {
+        txm_pool_leave(pool);
+        ok = s->jobs->collect(s->job, true, &r, &err) == TXM_OK;
+        txm_pool_return(pool);
+    }
+    if (!ok) {
+        device_failed(s, &err);
+    } else if (r) {
         s->on_device--;
         ok = use(s, r);
     }

@@ -38,6 +38,9 @@ bool txm_gpu_stage_end(txm_gpu_stage *stage);
 /* Whether the device has enough buffers for rows of a block of the hash to be held back for the partner block. */
 bool txm_gpu_stage_holds_rows(const txm_gpu_stage *stage);
 
+/* Whether the device failed, as it did for another file before, so that it need not be said again. NULL-safe. */
+bool txm_gpu_stage_failed_again(const txm_gpu_stage *stage);
+
 /* Closes the stage; all bands must have been dropped. A device that failed is not used again by this process. Returns
  * what txm_gpus_note has to say. NULL-safe. */
 const char *txm_gpu_stage_close(txm_gpu_stage **stage);

@@ -22,14 +22,15 @@ enum {
     CHUNK_ROWS = 1024,
     SLOTS = 3,             /* one is filled, one is on the device, one is being compressed */
     MOST_ENCODERS = 512,   /* tiles of 64 px of RGBA8 in a chunk */
-    JOBS = 2,              /* files at once on a device: one computes while another copies */
+    ENCODERS_AT_ONCE = 32, /* blocks of a thread each that a multiprocessor takes */
+    MOST_AHEAD = 8,        /* files on a device in addition to one for each thread */
     LEAST_PIXELS = 1 << 18 /* pixels: rates were not measured for smaller images */
 };
 
 typedef struct gpu {
     uint32_t device;
-    bool started, failed;
-    unsigned active;
+    bool started, failed, told;
+    unsigned active, most; /* files on the device at once */
     uint64_t budget_bytes, reserved_bytes;
     const txm_gpu_rates *rates; /* its measured rates; NULL: none */
     char reason[200];           /* the reason if it failed */
@@ -51,6 +52,7 @@ struct txm_gpus {
     txm_gpu_rates *measured;         /* rates of earlier measurements */
     size_t measured_count;
     double spent_seconds; /* CPU time that devices would have saved */
+    size_t expected;      /* number of files, if it is known */
 };
 
 /* Loads the plug-in, which loads the driver. This takes tens of milliseconds, which only processes that want a device
@@ -85,6 +87,13 @@ static const txm_gpu_rates *measured(const txm_gpus *g, const gpu *d, const txm_
     return NULL;
 }
 
+/* As many as can be encoded at the same time. */
+uint32_t txm_gpus_ahead(uint32_t processors)
+{
+    const uint32_t ahead = processors / (MOST_ENCODERS / ENCODERS_AT_ONCE);
+    return ahead < 1 ? 1 : ahead < MOST_AHEAD ? ahead : MOST_AHEAD;
+}
+
 static void start_device(txm_gpus *g, gpu *d)
 {
     txm_device_facts info = {0};
@@ -102,6 +111,7 @@ static void start_device(txm_gpus *g, gpu *d)
         d->budget_bytes = info.piece_bytes;
     if (bound && bound < d->budget_bytes)
         d->budget_bytes = bound;
+    d->most = g->options.threads + txm_gpus_ahead(info.processors); /* each thread reads or hashes one of them */
     d->failed = !info.usable;
     snprintf(d->reason, sizeof d->reason, "%.190s", info.reason);
     d->rates = measured(g, d, &info);
@@ -186,10 +196,10 @@ void txm_gpus_free(txm_gpus **gpus)
 
 /* Makes chunks as high as memory allows, at least one row of tiles, with `most` encoders or a part of them, but at
  * least `least`. *device_bytes receives what they take, or what the smallest ones would. */
-static bool fit_chunks(const txm_gpus *g, const gpu *d, uint64_t pinned_limit, txm_gpu_plan *plan, uint32_t least,
+static bool fit_chunks(const txm_gpus *g, uint64_t left, uint64_t pinned_limit, txm_gpu_plan *plan, uint32_t least,
                        uint32_t most, uint64_t *device_bytes)
 {
-    uint64_t row = (uint64_t)plan->width * 4 * txm_type_bytes(plan->type), left = d->budget_bytes - d->reserved_bytes;
+    uint64_t row = (uint64_t)plan->width * 4 * txm_type_bytes(plan->type);
     uint64_t rows = CHUNK_BYTES / row, pinned_bytes;
     rows = rows > CHUNK_ROWS ? CHUNK_ROWS : rows;
     rows = rows > plan->height ? plan->height + plan->tile_px - 1 : rows;
@@ -209,23 +219,26 @@ static bool fit_chunks(const txm_gpus *g, const gpu *d, uint64_t pinned_limit, t
     }
 }
 
-/* An encoder for each tile of a chunk keeps the device busiest. With little memory there are fewer, and finally none:
- * then the CPU compresses. */
+/* An encoder for each tile of a chunk keeps the device busiest. With little memory there are fewer, then fewer files at
+ * once, still fewer encoders, and finally none: then the CPU compresses. */
 static bool fit(const txm_gpus *g, const gpu *d, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes)
 {
     const uint32_t most = plan->encoders < MOST_ENCODERS ? plan->encoders : MOST_ENCODERS;
-    for (uint32_t least = most / 4; most && least; least = least > 1)
-        if (fit_chunks(g, d, pinned_limit, plan, least, most, device_bytes))
+    const uint64_t left = d->budget_bytes > d->reserved_bytes ? d->budget_bytes - d->reserved_bytes : 0;
+    const size_t files = g->expected < d->most ? g->expected : d->most;
+    for (size_t others = files > d->active ? files - d->active : 1; others; others /= 2)
+        if (fit_chunks(g, left / others, pinned_limit, plan, most / 4, most, device_bytes))
             return true;
-    return fit_chunks(g, d, pinned_limit, plan, 0, 0, device_bytes);
+    return (most && fit_chunks(g, left, pinned_limit, plan, 1, most, device_bytes)) ||
+           fit_chunks(g, left, pinned_limit, plan, 0, 0, device_bytes);
 }
 
-/* The least busy device that has room. */
-static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes, bool *busy,
+/* The least busy device that has room. `refused`: there is none, and there will be none. */
+static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes, bool *refused,
                    char why[TXM_MESSAGE_BYTES])
 {
     gpu *best = NULL;
-    *busy = false;
+    bool busy = false;
     snprintf(why, TXM_MESSAGE_BYTES, "no device can be used any more");
     for (uint32_t i = 0; i < g->count; i++) {
         gpu *d = &g->gpus[i];
@@ -233,10 +246,11 @@ static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
         uint64_t bytes = 0;
         if (d->failed || (best && best->active <= d->active))
             continue;
-        bool room = d->active < JOBS && fit(g, d, pinned_limit, &fitted, &bytes);
+        bool room = d->active < d->most && fit(g, d, pinned_limit, &fitted, &bytes);
         if (!room) {
             /* An image that does not fit beside others may fit alone. */
-            *busy |= d->active > 0;
+            busy |= d->active > 0;
+            *refused |= !d->active && !d->told;
             if (!d->active)
                 snprintf(why, TXM_MESSAGE_BYTES,
                          "it would take %llu MB of device %u's memory, or more than "
@@ -248,33 +262,37 @@ static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
         *plan = fitted;
         *device_bytes = bytes;
     }
-    if (*busy)
+    if (busy)
         snprintf(why, TXM_MESSAGE_BYTES, "the devices are busy");
+    *refused &= !best && !busy;
     return best;
 }
 
 /* The seconds that a device saves for this image, if the CPU's work is shared by its threads; negative if it is slower.
- */
+ * What the device costs the CPU is shared by them, too: a driver that computes on the CPU never saves anything. */
 static double saving(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan)
 {
     const txm_gpu_rate *r = &rates->rate[plan->type][plan->channels == 4];
-    return (r->cpu / g->options.threads - r->device) * plan->width * plan->height;
+    const double host = r->host / g->options.threads, device = r->device > host ? r->device : host;
+    return (r->cpu / g->options.threads - device) * plan->width * plan->height;
 }
 
 static bool pays(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan, char why[TXM_MESSAGE_BYTES])
 {
     const txm_gpu_rate *r = &rates->rate[plan->type][plan->channels == 4];
-    txm_format(why, TXM_MESSAGE_BYTES, "measured: %.2f ns per pixel there, %.2f ns on %u CPU thread%s", r->device * 1e9,
-               r->cpu * 1e9 / g->options.threads, g->options.threads, g->options.threads == 1 ? "" : "s");
+    txm_format(why, TXM_MESSAGE_BYTES,
+               "measured: %.2f ns per pixel there and %.2f ns of processor time meanwhile, %.2f ns on %u CPU thread%s",
+               r->device * 1e9, r->host * 1e9, r->cpu * 1e9 / g->options.threads, g->options.threads,
+               g->options.threads == 1 ? "" : "s");
     return saving(g, rates, plan) > 0;
 }
 
 /* With `auto`, takes only a device that was measured to be faster. */
-static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes, bool *busy,
+static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes, bool *refused,
                    char why[TXM_MESSAGE_BYTES])
 {
     if (g->named) {
-        gpu *d = choose(g, pinned_limit, plan, device_bytes, busy, why);
+        gpu *d = choose(g, pinned_limit, plan, device_bytes, refused, why);
         if (d)
             snprintf(why, TXM_MESSAGE_BYTES, "as requested");
         return d;
@@ -307,7 +325,7 @@ static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
         snprintf(why, TXM_MESSAGE_BYTES, "%s", g->nothing);
         return NULL;
     }
-    gpu *d = choose(g, pinned_limit, plan, device_bytes, busy, why);
+    gpu *d = choose(g, pinned_limit, plan, device_bytes, refused, why);
     return d && pays(g, d->rates, plan, why) ? d : NULL;
 }
 
@@ -316,9 +334,9 @@ txm_gpu_choice txm_gpus_lease(txm_gpus *g, const txm_gpu_plan *wanted, uint64_t 
 {
     txm_gpu_plan plan = *wanted;
     uint64_t device_bytes = 0;
-    bool busy = false;
+    bool refused = false;
     pthread_mutex_lock(&g->lock);
-    gpu *d = decide(g, pinned_limit_bytes, &plan, &device_bytes, &busy, why);
+    gpu *d = decide(g, pinned_limit_bytes, &plan, &device_bytes, &refused, why);
     if (d) {
         d->active++;
         d->reserved_bytes += device_bytes;
@@ -327,10 +345,11 @@ txm_gpu_choice txm_gpus_lease(txm_gpus *g, const txm_gpu_plan *wanted, uint64_t 
         snprintf(out->label, sizeof out->label, "%.8s:%u", g->plugin->name, d->device % 1000);
     }
     pthread_mutex_unlock(&g->lock);
-    return d ? TXM_GPU_LEASED : g->named && !busy ? TXM_GPU_REFUSED : TXM_GPU_NONE;
+    return d ? TXM_GPU_LEASED : g->named && refused ? TXM_GPU_REFUSED : TXM_GPU_NONE;
 }
 
-void txm_gpus_return(txm_gpu_lease *lease, bool failed)
+/* Memory that others use may have run out; half as much may still be there. */
+void txm_gpus_return(txm_gpu_lease *lease, txm_status failed)
 {
     txm_gpus *g = lease->gpus;
     if (!g)
@@ -342,10 +361,42 @@ void txm_gpus_return(txm_gpu_lease *lease, bool failed)
             continue;
         d->active--;
         d->reserved_bytes -= lease->device_bytes;
-        d->failed |= failed;
+        d->failed |= failed && failed != TXM_STATUS_NO_MEMORY;
+        if (failed == TXM_STATUS_NO_MEMORY && d->budget_bytes > d->reserved_bytes + lease->device_bytes / 2)
+            d->budget_bytes = d->reserved_bytes + lease->device_bytes / 2;
     }
     pthread_mutex_unlock(&g->lock);
     lease->gpus = NULL;
+}
+
+bool txm_gpus_is_news(const txm_gpu_lease *lease)
+{
+    txm_gpus *g = lease->gpus;
+    bool news = false;
+    pthread_mutex_lock(&g->lock);
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (g->gpus[i].device == lease->device) {
+            news = !g->gpus[i].told;
+            g->gpus[i].told = true;
+        }
+    }
+    pthread_mutex_unlock(&g->lock);
+    return news;
+}
+
+/* Devices that were not started yet count as small ones. */
+unsigned txm_gpus_expect(txm_gpus *g, size_t files)
+{
+    unsigned ahead = 0;
+    if (!g)
+        return 0;
+    pthread_mutex_lock(&g->lock);
+    g->expected = files;
+    for (uint32_t i = 0; i < g->count; i++)
+        ahead += g->gpus[i].failed ? 0 : g->gpus[i].most;
+    ahead = g->searched ? ahead : g->options.threads + MOST_AHEAD;
+    pthread_mutex_unlock(&g->lock);
+    return ahead;
 }
 
 const char *txm_gpus_note(txm_gpus *g)

@@ -13,7 +13,7 @@ typedef struct txm_gpus txm_gpus;
 
 typedef struct txm_gpus_options {
     const char *device;    /* "auto", "cpu", "cuda", "opencl:N"; NULL: auto */
-    uint64_t memory_bytes; /* bound for each device; 0: its free memory */
+    uint64_t memory_bytes; /* bound of each device's memory for all files at once; 0: its free memory */
     unsigned threads;
     const txm_ops *ops;
 } txm_gpus_options;
@@ -22,6 +22,13 @@ typedef struct txm_gpus_options {
  * name and cannot be used. */
 txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char why[TXM_MESSAGE_BYTES], txm_error *err);
 void txm_gpus_free(txm_gpus **gpus); /* NULL-safe; all leases must have been returned */
+
+/* The number of images with which a device of so many processors is busy. */
+uint32_t txm_gpus_ahead(uint32_t processors);
+
+/* Says that so many files are to be converted, as many at once as can be. Returns how many of them may wait for devices
+ * while as many others as there are threads are computed. 0 if `gpus` is NULL. */
+unsigned txm_gpus_expect(txm_gpus *gpus, size_t files);
 
 /* A place on a device. */
 typedef struct txm_gpu_lease {
@@ -43,8 +50,10 @@ typedef enum txm_gpu_choice {
  * bounds the machine's memory (0: no bound). `why` receives the reason for this device, or for the CPU. Thread-safe. */
 txm_gpu_choice txm_gpus_lease(txm_gpus *gpus, const txm_gpu_plan *wanted, uint64_t pinned_limit_bytes,
                               txm_gpu_lease *out, char why[TXM_MESSAGE_BYTES]);
-/* Returns a lease. `failed`: the device failed and is not used again. */
-void txm_gpus_return(txm_gpu_lease *lease, bool failed);
+/* Returns a lease. After NO_MEMORY the device gets less to do, and after another failure nothing. */
+void txm_gpus_return(txm_gpu_lease *lease, txm_status failed);
+/* Whether this is the first failure of the device that is told. The lease may have been returned. */
+bool txm_gpus_is_news(const txm_gpu_lease *lease);
 /* Returns a problem of the plug-in that did not stop it. Each is returned once: NULL afterwards, or if there was none.
  */
 const char *txm_gpus_note(txm_gpus *gpus);

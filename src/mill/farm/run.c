@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs as many conversions at once as there are threads, biggest first, within the bound of memory. Steps of a
- * conversion that run on one thread (such as decoding a PNG) overlap with other conversions; all share the context's
- * pool, which never runs more threads than configured.
+ * Runs as many conversions at once as there are threads, biggest first, within the bound of memory, and others while
+ * these wait for a device. Steps of a conversion that run on one thread (such as decoding a PNG) overlap with other
+ * conversions; all share the context's pool, of which never more threads compute than configured.
  *
  * A thread takes the next item that fits into the remaining memory, claims its tx file, converts, publishes and reports
  * it. An item that another process has claimed is tried again later, until that process has finished or died. fail_fast
@@ -43,6 +43,7 @@ typedef struct turn {
 
 typedef struct running {
     txm_batch *batch;
+    txm_group *group;
     pthread_mutex_t lock; /* guards all members below except the counter */
     size_t first;         /* everything before this place in the order was started */
     turn *turns;
@@ -216,8 +217,8 @@ static bool another_finished(void *arg)
     return atomic_load(&w->r->finished) != w->seen;
 }
 
-/* Run by each thread: converts one file after the other. A thread that waits for memory works on the bands of other
- * conversions. */
+/* Converts a file and queues itself for the next one, so that files that were begun go first. A thread that waits for
+ * memory works on the bands of other conversions. */
 static void convert_inputs(void *arg)
 {
     running *r = arg;
@@ -246,10 +247,11 @@ static void convert_inputs(void *arg)
         give_back(r, place, done);
         pthread_mutex_unlock(&r->lock);
         atomic_fetch_add(&r->finished, 1);
+        if (txm_group_submit(r->group, false, convert_inputs, r))
+            return;
     }
 }
 
-/* Starts as many workers as threads, but at most MOST_AT_ONCE: more would only compete for memory. */
 txm_status txm_batch_run(txm_batch *batch, txm_error *err)
 {
     txm_error_clear(err);
@@ -259,12 +261,15 @@ txm_status txm_batch_run(txm_batch *batch, txm_error *err)
         return txm_fail_errno(err, errno, "cannot start the thread that renews claims (not needed with --no-claims)");
     txm_pool *pool = txm_context_pool(batch->context);
     running r = {.batch = batch, .turns = txm_calloc(batch->order_count, sizeof *r.turns)};
-    txm_group *group = r.turns ? txm_group_new_outer(pool) : NULL;
-    unsigned threads = txm_pool_threads(pool), most = threads < MOST_AT_ONCE ? threads : MOST_AT_ONCE, workers = 0;
+    r.group = r.turns ? txm_group_new_outer(pool) : NULL;
+    const size_t at_once = txm_context_expect(batch->context, batch->order_count);
+    size_t workers = 0;
     pthread_mutex_init(&r.lock, NULL);
-    while (group && workers < most && txm_group_submit(group, false, convert_inputs, &r))
+    while (r.group && workers < at_once && workers < MOST_AT_ONCE &&
+           txm_group_submit(r.group, false, convert_inputs, &r))
         workers++;
-    txm_group_free(group);
+    txm_group_free(r.group);
+    (void)txm_context_expect(batch->context, 0);
     pthread_mutex_destroy(&r.lock);
     free(r.turns);
     txm_claims_free(&batch->claims);

@@ -58,8 +58,8 @@ TEST(words)
     const txm_gpu_plan plan = plan_of(300, 300);
     ck_assert(leased(txm_gpus_lease(g, &plan, 0, &lease, why)));
     ck_assert_str_eq(lease.label, "cuda:1");
-    txm_gpus_return(&lease, false);
-    txm_gpus_return(&lease, false); /* harmless */
+    txm_gpus_return(&lease, TXM_OK);
+    txm_gpus_return(&lease, TXM_OK); /* harmless */
     txm_gpus_free(&g);
     setenv("TXM_FAKE_DEVICES", "0", 1);
     ck_assert_ptr_null(gpus_new("cuda", 0, TXM_STATUS_DEVICE));
@@ -67,23 +67,82 @@ TEST(words)
     setenv("TXM_FAKE_DEVICES", "2", 1);
 }
 
-/* Files are spread over devices. A device takes two at a time, and a device that failed gets none. */
+/* Files are spread over devices. A device takes one for each of the two threads and as many more as keep it busy; a
+ * device that failed gets none, and its failure is news once. */
 TEST(places)
 {
-    setenv("TXM_FAKE_DEVICES", "2", 1);
-    SCOPED(txm_gpus_free) txm_gpus *g = gpus_new("cuda", 0, TXM_OK);
+    static const struct {
+        const char *processors;
+        uint32_t ahead;
+    } cases[] = {{"1", 1}, {"40", 2}, {"132", 8}, {"1000", 8}};
+    enum { MOST = 10 };
     const txm_gpu_plan plan = plan_of(1000, 1000);
-    txm_gpu_lease l[5];
-    for (int i = 0; i < 4; i++)
-        ck_assert(leased(txm_gpus_lease(g, &plan, 0, &l[i], why)) && l[i].device == (uint32_t)i % 2);
-    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &l[4], why), TXM_GPU_NONE);
-    ck_assert_str_eq(why, "the devices are busy");
-    txm_gpus_return(&l[0], true);
-    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &l[4], why), TXM_GPU_NONE);
-    txm_gpus_return(&l[1], false);
-    ck_assert(leased(txm_gpus_lease(g, &plan, 0, &l[4], why)) && l[4].device == 1);
-    for (int i = 2; i < 5; i++)
-        txm_gpus_return(&l[i], false);
+    txm_gpu_lease l[2 * MOST + 1];
+    setenv("TXM_FAKE_DEVICES", "2", 1);
+    ck_assert_uint_eq(txm_gpus_expect(NULL, 5), 0);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const uint32_t each = 2 + cases[c].ahead, all = 2 * each;
+        setenv("TXM_FAKE_PROCESSORS", cases[c].processors, 1);
+        ck_assert_uint_eq(txm_gpus_ahead((uint32_t)atoi(cases[c].processors)), cases[c].ahead);
+        SCOPED(txm_gpus_free) txm_gpus *g = gpus_new("cuda", 0, TXM_OK);
+        ck_assert_uint_eq(txm_gpus_expect(g, 100), all);
+        for (uint32_t i = 0; i < all; i++)
+            ck_assert(leased(txm_gpus_lease(g, &plan, 0, &l[i], why)) && l[i].device == i % 2);
+        ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &l[all], why), TXM_GPU_NONE);
+        ck_assert_str_eq(why, "the devices are busy");
+        ck_assert(txm_gpus_is_news(&l[0]) && !txm_gpus_is_news(&l[2]));
+        txm_gpus_return(&l[0], TXM_STATUS_DEVICE);
+        ck_assert_uint_eq(txm_gpus_expect(g, 100), each);
+        ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &l[all], why), TXM_GPU_NONE);
+        txm_gpus_return(&l[1], TXM_OK);
+        ck_assert(leased(txm_gpus_lease(g, &plan, 0, &l[1], why)) && l[1].device == 1);
+        ck_assert(txm_gpus_is_news(&l[1]));
+        for (uint32_t i = 1; i < all; i++)
+            txm_gpus_return(&l[i], TXM_STATUS_DEVICE);
+        ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &l[0], why), TXM_GPU_NONE);
+        ck_assert_str_eq(why, "no device can be used any more");
+    }
+    unsetenv("TXM_FAKE_PROCESSORS");
+}
+
+/* Files that are expected share the memory, with fewer encoders each, as long as that is enough for some of them. After
+ * memory has run out, the next file gets half as much, until nothing is left. */
+TEST(shares)
+{
+    txm_gpu_plan plan = plan_of(4096, 4096);
+    txm_gpu_lease l[10];
+    plan.encoders = UINT32_MAX;
+    setenv("TXM_FAKE_DEVICES", "1", 1);
+    setenv("TXM_FAKE_PROCESSORS", "132", 1);
+    txm_gpus *g = gpus_new("cuda", 512 << 20, TXM_OK);
+    ck_assert(leased(txm_gpus_lease(g, &plan, 0, &l[0], why)));
+    const uint64_t alone = l[0].device_bytes;
+    ck_assert_uint_eq(l[0].plan.encoders, 512);
+    txm_gpus_return(&l[0], TXM_OK);
+    txm_gpus_expect(g, 1000);
+    uint64_t sum = 0;
+    for (int i = 0; i < 10; i++) {
+        ck_assert_msg(leased(txm_gpus_lease(g, &plan, 0, &l[i], why)), "%d: %s", i, why);
+        ck_assert_uint_ge(l[i].plan.encoders, 128);
+        sum += l[i].device_bytes;
+    }
+    ck_assert(sum <= 512 << 20 && l[0].device_bytes < alone);
+    for (int i = 0; i < 10; i++)
+        txm_gpus_return(&l[i], TXM_OK);
+    txm_gpus_expect(g, 0);
+    uint64_t before = UINT64_MAX;
+    int tries = 0;
+    while (leased(txm_gpus_lease(g, &plan, 0, &l[0], why)) && tries++ < 40) {
+        ck_assert_uint_le(l[0].device_bytes, before);
+        before = l[0].device_bytes / 2;
+        ck_assert_int_eq(txm_gpus_is_news(&l[0]), tries == 1);
+        txm_gpus_return(&l[0], TXM_STATUS_NO_MEMORY);
+    }
+    ck_assert_int_gt(tries, 2);
+    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &l[0], why), TXM_GPU_NONE); /* it was said before */
+    txm_gpus_free(&g);
+    unsetenv("TXM_FAKE_PROCESSORS");
+    setenv("TXM_FAKE_DEVICES", "2", 1);
 }
 
 /* For any bound, a plan stays within it, and so do two files together. */
@@ -111,29 +170,36 @@ TEST(memory)
         ck_assert(!second || a.device_bytes + b.device_bytes <= bound);
         ck_assert(!first || (a.device_bytes <= bound && a.plan.chunk_rows % 64 == 0 && a.plan.slots >= 2));
         if (first)
-            txm_gpus_return(&a, false);
+            txm_gpus_return(&a, TXM_OK);
         if (second)
-            txm_gpus_return(&b, false);
+            txm_gpus_return(&b, TXM_OK);
         ck_assert_int_eq(txm_gpus_lease(g, &plan, pinned - 1, &a, why), TXM_GPU_REFUSED);
         if (first)
             ck_assert(leased(txm_gpus_lease(g, &plan, pinned, &a, why)) && a.plan.chunk_rows == 64 &&
                       a.plan.slots == 2);
         if (first)
-            txm_gpus_return(&a, false);
+            txm_gpus_return(&a, TXM_OK);
     }
     ck_assert(without && most && fewer);
 }
 
-/* Stores a measurement of this device: nanoseconds for each pixel on the device and on a thread of the CPU. */
-static void remember(const char *label, const char *driver, double start, double device_ns, double cpu_ns)
+/* Stores a measurement of this device: nanoseconds for each pixel on the device, of processors beside it, and on a
+ * thread of the CPU. */
+static void remember_all(const char *label, const char *driver, double start, double device_ns, double host_ns,
+                         double cpu_ns)
 {
     txm_gpu_rates r = {.name = "Imaginary 0", .start = start};
     txm_error err = {0};
     snprintf(r.label, sizeof r.label, "%s", label);
     snprintf(r.driver, sizeof r.driver, "%s", driver);
     for (int i = 0; i < 2 * TXM_GPU_TYPES; i++)
-        r.rate[i / 2][i % 2] = (txm_gpu_rate){device_ns * 1e-9, cpu_ns * 1e-9};
+        r.rate[i / 2][i % 2] = (txm_gpu_rate){device_ns * 1e-9, host_ns * 1e-9, cpu_ns * 1e-9};
     ck_assert_msg(!txm_gpu_rates_write(&r, &err), "%s", err.message);
+}
+
+static void remember(const char *label, const char *driver, double start, double device_ns, double cpu_ns)
+{
+    remember_all(label, driver, start, device_ns, 1, cpu_ns);
 }
 
 /* Makes an empty folder for caches. */
@@ -170,18 +236,24 @@ TEST(auto_goes_by_what_was_measured)
     ck_assert_str_eq(why, "small images stay there");
     /* 4 million pixels, 20 ns shared by two threads or 2 ns: 0.032 s. */
     ck_assert(leased(txm_gpus_lease(g, &plan, 0, &lease, why)));
-    ck_assert_str_eq(why, "measured: 2.00 ns per pixel there, 10.00 ns on 2 CPU threads");
+    ck_assert_str_eq(
+        why, "measured: 2.00 ns per pixel there and 1.00 ns of processor time meanwhile, 10.00 ns on 2 CPU threads");
     ck_assert_str_eq(lease.label, "cuda:0");
-    txm_gpus_return(&lease, false);
+    txm_gpus_return(&lease, TXM_OK);
     txm_gpus_free(&g);
     remember("cuda:0", "13.0", 0.05, 2, 20);
     g = gpus_new("auto", 0, TXM_OK);
     ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
     ck_assert_str_eq(why, "cuda:0 could have saved 0.03 s so far, starting it takes 0.05 s");
     ck_assert(leased(txm_gpus_lease(g, &plan, 0, &lease, why)));
-    txm_gpus_return(&lease, false);
+    txm_gpus_return(&lease, TXM_OK);
     txm_gpus_free(&g);
     remember("cuda:0", "13.0", 0, 10, 20);
+    g = gpus_new("auto", 0, TXM_OK);
+    ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
+    txm_gpus_free(&g);
+    /* A driver that computes on the CPU: quick with all cores, but not for the processor time that it takes. */
+    remember_all("cuda:0", "13.0", 0, 2, 20, 20);
     g = gpus_new("auto", 0, TXM_OK);
     ck_assert_int_eq(txm_gpus_lease(g, &plan, 0, &lease, why), TXM_GPU_NONE);
     txm_gpus_free(&g);
@@ -219,7 +291,7 @@ TEST(rates)
     char path[256];
     new_cache();
     const txm_device_plugin *p = txm_device_plugin_load(txm_device_backend_at(0), &err);
-    ck_assert_msg(p && !txm_gpu_rates_measure(p->jobs, 0, txm_ops_best(), &r, &err), "%s", err.message);
+    ck_assert_msg(p && !txm_gpu_rates_measure(p->jobs, 0, 3, txm_ops_best(), &r, &err), "%s", err.message);
     for (int i = 0; i < 2 * TXM_GPU_TYPES; i++)
         ck_assert(r.rate[i / 2][i % 2].device > 0 && r.rate[i / 2][i % 2].cpu > 0 && r.rate[i / 2][i % 2].cpu < 1e-5);
     ck_assert(!txm_gpu_rates_write(&r, &err));
