@@ -146,48 +146,18 @@ static txm_status load_one(const txm_color_options *options, const char *origin,
     return status;
 }
 
-/* What the environment and a Blender project name, in Blender's order: the variable that is set, even if it is empty,
- * hides the other one. */
-typedef struct named_config {
-    const char *variable, *project;
-    char *replaced; /* why what they name is not used; NULL if all of it can be */
-} named_config;
-
-static txm_status note_replaced(named_config *n, const char *by, txm_error *why, txm_error *err)
+/* Adds why what `by` names is not used to *replaced. */
+static txm_status note_replaced(char **replaced, const char *by, txm_error *why, txm_error *err)
 {
     txm_error_drop_advice(why);
-    char *text = txm_asprintf("%s%s%s: %s", n->replaced ? n->replaced : "", n->replaced ? "; " : "", by, why->message);
-    free(n->replaced);
-    n->replaced = text;
+    char *text = txm_asprintf("%s%s%s: %s", *replaced ? *replaced : "", *replaced ? "; " : "", by, why->message);
+    free(*replaced);
+    *replaced = text;
     return text ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* *out remains NULL if Blender takes its own config. */
-static txm_status load_named(const txm_color_options *options, named_config *n, txm_color_config **out, txm_error *err)
-{
-    const char *named = n->variable ? getenv(n->variable) : NULL;
-    bool broken = false;
-    txm_error why = {0};
-    txm_status status = named && *named ? load_one(options, named, n->variable, &broken, out, &why) : TXM_OK;
-    if (broken)
-        status = note_replaced(n, strcmp(n->variable, "OCIO") == 0 ? "$OCIO" : "$BLENDER_OCIO", &why, &why);
-    if (status != TXM_OK)
-        return txm_fail_as(err, &why);
-    if (*out || !n->project)
-        return TXM_OK;
-    char *config = NULL;
-    status = txm_color_project_config(n->project, &config, &why);
-    broken = status == TXM_STATUS_CONFIG;
-    if (config)
-        status = load_one(options, config, n->project, &broken, out, &why);
-    free(config);
-    if (broken)
-        status = note_replaced(n, "the project", &why, &why);
-    return status == TXM_OK ? TXM_OK : txm_fail_as(err, &why);
-}
-
 /* A config that is given in the options and cannot be used is an error. What the environment and projects name counts
- * as in Blender. */
+ * as in Blender, and in its order: the variable that is set, even if it is empty, hides the other one. */
 txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -198,24 +168,41 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
         return status;
     if (txm_blender_index(own.blender) < 0)
         return txm_fail(err, TXM_STATUS_USAGE, "Blender %d: unknown version", (int)own.blender);
-    bool broken;
+    bool broken = false;
     const bool is_project = txm_color_is_project(own.ocio_path);
     if (own.ocio_path && !is_project)
         return load_one(&own, own.ocio_path, NULL, &broken, out, err);
-    named_config n = {own.ignore_environment ? NULL : txm_color_variable(),
-                      is_project && TXM_RELEASE(own.blender, projects) ? own.ocio_path : NULL, NULL};
-    status = load_named(&own, &n, out, err);
-    if (status == TXM_OK && !*out)
+    const char *variable = own.ignore_environment ? NULL : txm_color_variable();
+    const char *named = variable ? getenv(variable) : NULL;
+    char *replaced = NULL, *of_project = NULL; /* why what they name is not used; what the project names */
+    txm_error why = {0};
+    if (named && *named)
+        status = load_one(&own, named, variable, &broken, out, &why);
+    if (broken)
+        status = note_replaced(&replaced, strcmp(variable, "OCIO") == 0 ? "$OCIO" : "$BLENDER_OCIO", &why, &why);
+    if (status == TXM_OK && !*out && is_project && TXM_RELEASE(own.blender, projects)) {
+        txm_error_clear(&why);
+        status = txm_color_project_config(own.ocio_path, &of_project, &why);
+        broken = status == TXM_STATUS_CONFIG;
+        if (of_project)
+            status = load_one(&own, of_project, own.ocio_path, &broken, out, &why);
+        free(of_project);
+        if (broken)
+            status = note_replaced(&replaced, "the project", &why, &why);
+    }
+    if (status != TXM_OK)
+        txm_fail_as(err, &why);
+    else if (!*out)
         status = load_one(&own, NULL, NULL, &broken, out, err);
-    if (status == TXM_OK && n.replaced) {
-        (*out)->replaced = txm_asprintf("%s; as in Blender, the config that is used instead is %s", n.replaced,
+    if (status == TXM_OK && replaced) {
+        (*out)->replaced = txm_asprintf("%s; as in Blender, the config that is used instead is %s", replaced,
                                         (*out)->is_builtin ? "the built-in one" : (*out)->name);
         if (!(*out)->replaced) {
             txm_color_free(out);
             status = txm_no_memory(err, NULL);
         }
     }
-    free(n.replaced);
+    free(replaced);
     return status;
 }
 

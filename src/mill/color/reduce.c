@@ -246,25 +246,6 @@ static txm_status try_everything(reduction *r, txm_error *err)
     return status;
 }
 
-static char *describe_reduction(const reduction *r)
-{
-    txm_bytes text = {0};
-    bool ok = true;
-    if (r->sections.size)
-        ok = txm_bytes_printf(&text, "what textures do not need (%s)", r->sections.data);
-    if (ok && r->rules.size)
-        ok = txm_bytes_printf(&text, "%srules and view transforms that the library does not support (%s)",
-                              text.size ? "; " : "", r->rules.data);
-    if (ok && r->spaces.size)
-        ok = txm_bytes_printf(&text, "%scolour spaces that the library cannot build (%s)", text.size ? "; " : "",
-                              r->spaces.data);
-    if (ok)
-        ok = txm_bytes_puts(&text, "");
-    if (!ok)
-        txm_bytes_free(&text);
-    return text.data ? text.data : txm_strdup("");
-}
-
 /* The profile version is set to the library's own, since otherwise the config would be refused. The library requires a
  * default rule or the space of the role `default`, which a trial may have removed. */
 static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
@@ -297,7 +278,19 @@ txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const cha
     txm_status status = txm_tree_load(&r.tree, text, size_bytes, err);
     if (status == TXM_OK)
         status = reduce(&r, out, err);
-    if (status == TXM_OK && !(*left_out = describe_reduction(&r)))
+    const struct {
+        const txm_bytes *names;
+        const char *what;
+    } parts[] = {{&r.sections, "what textures do not need"},
+                 {&r.rules, "rules and view transforms that the library does not support"},
+                 {&r.spaces, "colour spaces that the library cannot build"}};
+    txm_bytes sentence = {0};
+    txm_bytes_puts(&sentence, "");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].names->size)
+            txm_bytes_printf(&sentence, "%s%s (%s)", sentence.size ? "; " : "", parts[i].what, parts[i].names->data);
+    *left_out = txm_bytes_take(&sentence);
+    if (status == TXM_OK && !*left_out)
         status = txm_no_memory(err, NULL);
     txm_tree_free(&r.tree);
     txm_bytes_free(&r.sections);

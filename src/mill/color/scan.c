@@ -93,21 +93,6 @@ static txm_status open_container(scanner *s, const yaml_char_t *anchor_name, siz
     return status;
 }
 
-static txm_status scalar(scanner *s, const yaml_event_t *event, size_t line, txm_error *err)
-{
-    const char *value = (const char *)event->data.scalar.value;
-    /* Keys of the root mapping are at depth 1, before their values. */
-    bool is_key = s->depth == 1 && s->stack[1].items % 2 == 0;
-    int index;
-    if (s->version_next && s->depth == 1)
-        txm_config_parse_version(value, &s->found.major, &s->found.minor);
-    s->version_next = is_key && strcmp(value, "ocio_profile_version") == 0;
-    txm_status status = open_anchor(s, event->data.scalar.anchor, line, &index, err);
-    if (index >= 0)
-        s->anchors[index].nodes = 1;
-    return status == TXM_OK ? count_into_parent(s, 1, line, err) : status;
-}
-
 /* An alias counts as all that it refers to, since nested aliases multiply. */
 static txm_status alias(scanner *s, const yaml_char_t *name, size_t line, txm_error *err)
 {
@@ -126,10 +111,20 @@ static txm_status alias(scanner *s, const yaml_char_t *name, size_t line, txm_er
 static txm_status handle(scanner *s, const yaml_event_t *event, txm_error *err)
 {
     const size_t line = line_of(event->start_mark);
+    const char *value = (const char *)event->data.scalar.value;
+    txm_status status;
     frame closed;
+    int index;
     switch (event->type) {
     case YAML_SCALAR_EVENT:
-        return scalar(s, event, line, err);
+        if (s->version_next && s->depth == 1)
+            txm_config_parse_version(value, &s->found.major, &s->found.minor);
+        /* Keys of the root mapping are at depth 1, before their values. */
+        s->version_next = s->depth == 1 && s->stack[1].items % 2 == 0 && strcmp(value, "ocio_profile_version") == 0;
+        status = open_anchor(s, event->data.scalar.anchor, line, &index, err);
+        if (index >= 0)
+            s->anchors[index].nodes = 1;
+        return status == TXM_OK ? count_into_parent(s, 1, line, err) : status;
     case YAML_ALIAS_EVENT:
         return alias(s, event->data.alias.anchor, line, err);
     case YAML_SEQUENCE_START_EVENT:

@@ -214,29 +214,32 @@ static txm_color_class classify(const txm_ocio_processor *processor)
 }
 
 /* Builds a space once; later calls return the same result. Its transform is in this config, which is loaded now, or in
- * a Blender's. The lock is held. */
-static txm_status build_space(const txm_color_config *config, txm_color_space *space, txm_error *err)
+ * a Blender's. Two threads may use a space for the first time at once. */
+static txm_status ensure_built(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
     txm_error why = {0};
+    txm_ocio *ocio = NULL;
+    txm_status status = TXM_OK;
+    pthread_mutex_lock(&config->library->lock);
     if (space->tried)
-        return TXM_OK;
+        goto unlock;
     if (space == config->builtin_srgb) {
-        txm_status status = txm_builtin_srgb_build(config, space, err);
+        status = txm_builtin_srgb_build(config, space, err);
         space->tried = status == TXM_OK;
         if (space->builtin)
             txm_color_take_fingerprint(space);
-        return status;
+        goto unlock;
     }
-    txm_ocio *ocio = NULL;
-    txm_status status = TXM_OK;
     if (space->lacking)
         status = txm_color_blenders(config, &ocio, &why);
     else if (!config->library->ocio)
         status = txm_color_load_builtin(&config->library->ocio, &why);
     if (!space->lacking)
         ocio = config->library->ocio;
-    if (status != TXM_OK && (!space->lacking || txm_status_retryable(status)))
-        return txm_fail_with(err, status, &why);
+    if (status != TXM_OK && (!space->lacking || txm_status_retryable(status))) {
+        txm_fail_with(err, status, &why);
+        goto unlock;
+    }
     if (space->is_data) {
         space->color_class = TXM_COLOR_CLASS_DATA;
     } else if (status == TXM_OK &&
@@ -253,18 +256,14 @@ static txm_status build_space(const txm_color_config *config, txm_color_space *s
             space->reason = !space->lacking                   ? txm_strdup(why.message)
                             : why.status == TXM_STATUS_CONFIG ? txm_asprintf("%s (%s)", space->lacking, why.message)
                                                               : txm_strdup(space->lacking);
-        if (!space->reason)
-            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
+        if (!space->reason) {
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
+            goto unlock;
+        }
     }
     space->tried = true;
-    return TXM_OK;
-}
-
-/* Takes the lock, since two threads may use a space for the first time at once. */
-static txm_status ensure_built(const txm_color_config *config, txm_color_space *space, txm_error *err)
-{
-    pthread_mutex_lock(&config->library->lock);
-    txm_status status = build_space(config, space, err);
+    status = TXM_OK;
+unlock:
     pthread_mutex_unlock(&config->library->lock);
     return status;
 }

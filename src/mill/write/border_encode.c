@@ -211,41 +211,6 @@ static void predict(txm_border_encoder *e, const uint8_t *border, const txm_bord
     }
 }
 
-/* Writes the payload after the checksum; returns its size in *size. Planes that are all zero are left out. */
-static txm_status encode_payload(txm_border_encoder *e, const uint8_t *border, size_t pixels, uint8_t *out,
-                                 size_t *size, txm_error *err)
-{
-    const size_t px = e->pixel_bytes;
-    uint32_t mask = 0;
-    uint8_t *to = e->planes;
-    for (size_t p = 0; p < px; p++) {
-        const uint8_t *from = e->planes + p * pixels;
-        if (!from[0] && !memcmp(from, from + 1, pixels - 1))
-            continue;
-        if (to != from)
-            memmove(to, from, pixels);
-        to += pixels;
-        mask |= 1u << p;
-    }
-    if (!mask) {
-        *size = 0;
-        return TXM_OK;
-    }
-    if (!memcmp(border, border + px, (pixels - 1) * px)) {
-        txm_store_le16(out, 0);
-        memcpy(out + MASK_BYTES, border, px);
-        *size = MASK_BYTES + px;
-        return TXM_OK;
-    }
-    txm_store_le16(out, (uint16_t)mask);
-    size_t n = ZSTD_compress2(e->zstd, out + MASK_BYTES, e->encoded_capacity - CHECK_BYTES - MASK_BYTES, e->planes,
-                              (size_t)(to - e->planes));
-    if (ZSTD_isError(n))
-        return txm_fail(err, txm_zstd_status(n, TXM_STATUS_INTERNAL), "zstd: %s", ZSTD_getErrorName(n));
-    *size = MASK_BYTES + n;
-    return TXM_OK;
-}
-
 /* The prediction uses only the outermost pixels of the tile, which a decoder has. */
 txm_status txm_border_encode(txm_border_encoder *e, const void *border, const void *pixels, size_t stride_bytes,
                              uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
@@ -257,6 +222,8 @@ txm_status txm_border_encode(txm_border_encoder *e, const void *border, const vo
     return txm_border_encode_edges(e, border, &edges, valid_w, valid_h, encoded, encoded_bytes, err);
 }
 
+/* A checksum of the pixels, then the payload: a mask of the planes that are not all zero, and these compressed; nothing
+ * if all are zero, and the pixel itself if all pixels are equal. */
 txm_status txm_border_encode_edges(txm_border_encoder *e, const void *border, const txm_border_edges *edges,
                                    uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                                    txm_error *err)
@@ -264,18 +231,39 @@ txm_status txm_border_encode_edges(txm_border_encoder *e, const void *border, co
     if (!valid_w || !valid_h || valid_w > e->tile_px || valid_h > e->tile_px)
         return txm_fail(err, TXM_STATUS_INTERNAL, "a border of %u x %u px where tiles have %u px", valid_w, valid_h,
                         e->tile_px);
-    size_t count = txm_border_pixels(valid_w, valid_h), size = 0;
+    const size_t pixels = txm_border_pixels(valid_w, valid_h), px = e->pixel_bytes;
     predict(e, border, edges, valid_w, valid_h);
     if (e->sample_bytes == 1)
-        split_u8(e->residuals, count, e->channels, e->planes);
+        split_u8(e->residuals, pixels, e->channels, e->planes);
     else if (e->sample_bytes == 2)
-        split_u16((uint16_t *)(void *)e->residuals, count, e->channels, e->planes);
+        split_u16((uint16_t *)(void *)e->residuals, pixels, e->channels, e->planes);
     else
-        split_u32((uint32_t *)(void *)e->residuals, count, e->channels, e->planes);
-    txm_store_le32(e->encoded, (uint32_t)txm_xxh64(border, count * e->pixel_bytes, 0));
-    txm_status status = encode_payload(e, border, count, e->encoded + CHECK_BYTES, &size, err);
-    if (status != TXM_OK)
-        return status;
+        split_u32((uint32_t *)(void *)e->residuals, pixels, e->channels, e->planes);
+    uint32_t mask = 0;
+    uint8_t *out = e->encoded + CHECK_BYTES, *to = e->planes;
+    for (size_t p = 0; p < px; p++) {
+        const uint8_t *from = e->planes + p * pixels;
+        if (!from[0] && !memcmp(from, from + 1, pixels - 1))
+            continue;
+        if (to != from)
+            memmove(to, from, pixels);
+        to += pixels;
+        mask |= 1u << p;
+    }
+    size_t size = 0;
+    if (mask && !memcmp(border, (const uint8_t *)border + px, (pixels - 1) * px)) {
+        txm_store_le16(out, 0);
+        memcpy(out + MASK_BYTES, border, px);
+        size = MASK_BYTES + px;
+    } else if (mask) {
+        txm_store_le16(out, (uint16_t)mask);
+        const size_t n = ZSTD_compress2(e->zstd, out + MASK_BYTES, e->encoded_capacity - CHECK_BYTES - MASK_BYTES,
+                                        e->planes, (size_t)(to - e->planes));
+        if (ZSTD_isError(n))
+            return txm_fail(err, txm_zstd_status(n, TXM_STATUS_INTERNAL), "zstd: %s", ZSTD_getErrorName(n));
+        size = MASK_BYTES + n;
+    }
+    txm_store_le32(e->encoded, (uint32_t)txm_xxh64(border, pixels * px, 0));
     *encoded = e->encoded;
     *encoded_bytes = CHECK_BYTES + size;
     return TXM_OK;

@@ -27,21 +27,6 @@
 
 enum { NOTE_BYTES = 512 };
 
-/* A claim consists of lines of text, so that users can find out what a render is waiting for. */
-static int print_note(char out[NOTE_BYTES])
-{
-    const txm_owner self = txm_owner_self();
-    char when[32] = "";
-    time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc))
-        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return snprintf(out, NOTE_BYTES,
-                    "txmill claim 1\nhost %s\nmachine %08" PRIx32 "\npid %ld\nstart %" PRIu64 "\nnonce %016" PRIx64
-                    "\ntime %s\n",
-                    self.host, self.machine, self.pid, self.start, txm_random_bits(), when);
-}
-
 /* Reads up to `bytes` bytes from the beginning and stores in *got how many there are. Returns 0 or an errno. */
 static int read_claim_bytes(int fd, char *data, size_t bytes, size_t *got)
 {
@@ -110,12 +95,21 @@ void txm_claim_file_remove_all(void)
     }
 }
 
-/* Writes a claim under its own name, where it is empty for a moment. Returns 0 or an errno. Network file systems send
- * written data, and report a full disk, when any descriptor of the file is closed. */
+/* Writes a claim under its own name, where it is empty for a moment. It consists of lines of text, so that users can
+ * find out what a render is waiting for. Returns 0 or an errno. Network file systems send written data, and report a
+ * full disk, when any descriptor of the file is closed. */
 static int write_claim(const char *path, int *fd)
 {
-    char note[NOTE_BYTES];
-    size_t n = (size_t)print_note(note);
+    const txm_owner self = txm_owner_self();
+    char note[NOTE_BYTES], when[32] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc))
+        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    const size_t n = (size_t)snprintf(note, sizeof note,
+                                      "txmill claim 1\nhost %s\nmachine %08" PRIx32 "\npid %ld\nstart %" PRIu64
+                                      "\nnonce %016" PRIx64 "\ntime %s\n",
+                                      self.host, self.machine, self.pid, self.start, txm_random_bits(), when);
     int f = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (f < 0)
         return errno;

@@ -273,11 +273,13 @@ static txm_status tiff_finish(void *self, const txm_tx_summary *summary, txm_err
 {
     tiff_writer *w = self;
     const size_t word = w->big ? 8 : 4, count_bytes = w->big ? 8 : 2, entry_bytes = 4 + 2 * word;
-    uint8_t b[20];
+    uint8_t b[20] = {0};
     txm_bytes text = {0};
     txm_status status = TXM_OK;
-    if (!txm_metadata_description(w->metadata, summary, w->layout->channels, &text))
+    if (!txm_metadata_description(w->metadata, summary, w->layout->channels, &text)) {
+        txm_bytes_free(&text);
         return txm_no_memory(err, w->out->name);
+    }
     bool found = txm_output_read(w->out, word, b, word);
     uint64_t at = found ? txm_load_uint(b, word, false) : 0, entries = 0;
     if (found && txm_output_read(w->out, at, b, count_bytes))
