@@ -73,12 +73,8 @@ static void hash_piece(void *arg)
     txm_job *job = d->stage->job;
     if (txm_job_runs(job)) {
         unsigned long long clock = txm_job_clock(job);
-        const uint8_t *rows = txm_band_row(p->band, p->y);
-        if (q->band)
-            txm_pixel_hash_pair(d->stage->hash, p->y, p->rows, rows, txm_band_row(q->band, q->y),
-                                p->band->stride_bytes);
-        else
-            txm_pixel_hash_rows(d->stage->hash, p->y, p->rows, rows, p->band->stride_bytes);
+        txm_pixel_hash_rows(d->stage->hash, p->y, p->rows, txm_band_row(p->band, p->y),
+                            q->band ? txm_band_row(q->band, q->y) : NULL, p->band->stride_bytes);
         txm_job_book(job, TXM_STAGE_HASH, clock);
     }
     txm_band_drop(p->band);

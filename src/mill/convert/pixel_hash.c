@@ -16,12 +16,17 @@
  * are hashed. */
 enum { CHUNK = 4096, CACHE_LINE = 64 };
 
+/* The digest of a block that has begun and not ended, or of a pair, at the index of the even one. */
+typedef struct open_block {
+    txm_sha1 *alone;
+    txm_sha1_pair *pair;
+} open_block;
+
 struct txm_pixel_hash {
     const txm_ops *ops;
     uint32_t width, height, channels, blocks;
     txm_type type;
-    txm_sha1 **open;               /* the digest of each block that has begun and not ended */
-    txm_sha1_pair **open_pairs;    /* the same for blocks that are hashed in pairs, at the index of the even one */
+    open_block *open;
     char (*digests)[TXM_SHA1_HEX]; /* digests of finished blocks */
 };
 
@@ -37,15 +42,21 @@ txm_status txm_pixel_hash_new(uint32_t width, uint32_t height, uint32_t channels
         h->type = type;
         h->blocks = (height + TXM_HASH_BLOCK_ROWS - 1) / TXM_HASH_BLOCK_ROWS;
         h->open = txm_calloc(h->blocks, sizeof *h->open);
-        h->open_pairs = txm_calloc(h->blocks, sizeof *h->open_pairs);
         h->digests = txm_calloc(h->blocks, sizeof *h->digests);
     }
-    if (!h || !h->open || !h->open_pairs || !h->digests) {
+    if (!h || !h->open || !h->digests) {
         txm_pixel_hash_free(&h);
         return txm_no_memory(err, NULL);
     }
     *out = h;
     return TXM_OK;
+}
+
+static void close_block(open_block *o)
+{
+    txm_sha1_free(o->alone);
+    free(o->pair);
+    *o = (open_block){0};
 }
 
 void txm_pixel_hash_free(txm_pixel_hash **hash)
@@ -54,44 +65,11 @@ void txm_pixel_hash_free(txm_pixel_hash **hash)
     if (!h)
         return;
     for (uint32_t b = 0; h->open && b < h->blocks; b++)
-        txm_sha1_free(h->open[b]);
-    for (uint32_t b = 0; h->open_pairs && b < h->blocks; b++)
-        free(h->open_pairs[b]);
+        close_block(&h->open[b]);
     free(h->open);
-    free(h->open_pairs);
     free(h->digests);
     free(h);
     *hash = NULL;
-}
-
-static void add_row(txm_pixel_hash *h, txm_sha1 *sha, const uint8_t *row)
-{
-    size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
-    if (h->type == TXM_TYPE_FLOAT) {
-        txm_sha1_add(sha, row, samples * bytes);
-        return;
-    }
-    _Alignas(64) float wide[CHUNK];
-    for (size_t i = 0; i < samples; i += CHUNK) {
-        size_t n = samples - i < CHUNK ? samples - i : CHUNK;
-        h->ops->to_float(h->type, row + i * bytes, wide, n);
-        txm_sha1_add(sha, wide, n * sizeof *wide);
-    }
-}
-
-void txm_pixel_hash_rows(txm_pixel_hash *h, uint32_t y, uint32_t rows, const void *pixels, size_t stride_bytes)
-{
-    uint32_t block = y / TXM_HASH_BLOCK_ROWS;
-    uint64_t block_end = ((uint64_t)block + 1) * TXM_HASH_BLOCK_ROWS;
-    if (!h->open[block] && !(h->open[block] = txm_sha1_new()))
-        return; /* leaves the digest empty, which txm_pixel_hash_finish reports */
-    for (uint32_t r = 0; r < rows; r++)
-        add_row(h, h->open[block], (const uint8_t *)pixels + r * stride_bytes);
-    if (y + rows == block_end || y + rows == h->height) {
-        txm_sha1_finish(h->open[block], h->digests[block]);
-        txm_sha1_free(h->open[block]);
-        h->open[block] = NULL;
-    }
 }
 
 bool txm_pixel_hash_pairs(const txm_pixel_hash *h, uint32_t block)
@@ -108,43 +86,55 @@ static void prefetch(const uint8_t *from, const uint8_t *to)
         __builtin_prefetch(from, 0, 2);
 }
 
-static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a, const uint8_t *b)
+/* Adds a row to a block, or this and its partner to a pair of blocks. */
+static void add_row(const txm_pixel_hash *h, const open_block *o, const uint8_t *a, const uint8_t *b)
 {
-    size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
-    if (h->type == TXM_TYPE_FLOAT) {
-        txm_sha1_pair_add(sha, a, b, samples * bytes);
-        return;
-    }
     _Alignas(64) float wide[2][CHUNK / 2];
-    for (size_t i = 0; i < samples; i += CHUNK / 2) {
-        size_t n = samples - i < CHUNK / 2 ? samples - i : CHUNK / 2;
-        h->ops->to_float(h->type, a + i * bytes, wide[0], n);
-        h->ops->to_float(h->type, b + i * bytes, wide[1], n);
-        size_t next = i + n, end = samples - next < n ? samples : next + n;
-        prefetch(a + next * bytes, a + end * bytes);
-        prefetch(b + next * bytes, b + end * bytes);
-        txm_sha1_pair_add(sha, wide[0], wide[1], n * sizeof **wide);
+    const size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type),
+                 most = b ? CHUNK / 2 : CHUNK;
+    for (size_t i = 0, n; i < samples; i += n) {
+        const void *one = a + i * bytes, *other = b ? b + i * bytes : NULL;
+        n = samples - i < most ? samples - i : most;
+        if (h->type != TXM_TYPE_FLOAT) {
+            h->ops->to_float(h->type, one, wide[0], n);
+            one = wide[0];
+        }
+        if (h->type != TXM_TYPE_FLOAT && b) {
+            const size_t next = i + n, end = samples - next < n ? samples : next + n;
+            h->ops->to_float(h->type, other, wide[1], n);
+            other = wide[1];
+            prefetch(a + next * bytes, a + end * bytes);
+            prefetch(b + next * bytes, b + end * bytes);
+        }
+        if (b)
+            txm_sha1_pair_add(o->pair, one, other, n * sizeof(float));
+        else
+            txm_sha1_add(o->alone, one, n * sizeof(float));
     }
 }
 
-void txm_pixel_hash_pair(txm_pixel_hash *h, uint32_t y, uint32_t rows, const void *pixels, const void *partner,
+void txm_pixel_hash_rows(txm_pixel_hash *h, uint32_t y, uint32_t rows, const void *pixels, const void *partner,
                          size_t stride_bytes)
 {
-    uint32_t block = y / TXM_HASH_BLOCK_ROWS;
-    txm_sha1_pair *sha = h->open_pairs[block];
-    if (!sha) {
-        if (!(sha = malloc(sizeof *sha)))
-            return; /* leaves the digests empty, which txm_pixel_hash_finish reports */
-        txm_sha1_pair_begin(sha);
-        h->open_pairs[block] = sha;
-    }
+    const uint32_t block = y / TXM_HASH_BLOCK_ROWS;
+    open_block *o = &h->open[block];
+    /* Without memory the digests stay empty, which txm_pixel_hash_finish reports. */
+    if (partner && !o->pair && (o->pair = malloc(sizeof *o->pair)))
+        txm_sha1_pair_begin(o->pair);
+    if (!partner && !o->alone)
+        o->alone = txm_sha1_new();
+    if (partner ? !o->pair : !o->alone)
+        return;
     for (uint32_t r = 0; r < rows; r++)
-        add_row_pair(h, sha, (const uint8_t *)pixels + r * stride_bytes, (const uint8_t *)partner + r * stride_bytes);
-    if ((y + rows) % TXM_HASH_BLOCK_ROWS == 0) {
-        txm_sha1_pair_finish(sha, h->digests[block], h->digests[block + 1]);
-        free(sha);
-        h->open_pairs[block] = NULL;
-    }
+        add_row(h, o, (const uint8_t *)pixels + r * stride_bytes,
+                partner ? (const uint8_t *)partner + r * stride_bytes : NULL);
+    if ((y + rows) % TXM_HASH_BLOCK_ROWS != 0 && y + rows != h->height)
+        return;
+    if (partner)
+        txm_sha1_pair_finish(o->pair, h->digests[block], h->digests[block + 1]);
+    else
+        txm_sha1_finish(o->alone, h->digests[block]);
+    close_block(o);
 }
 
 txm_status txm_pixel_hash_finish(txm_pixel_hash *h, char out[TXM_SHA1_HEX], txm_error *err)

@@ -17,14 +17,13 @@ typedef struct txm_pixel_hash txm_pixel_hash;
 
 txm_status txm_pixel_hash_new(uint32_t width, uint32_t height, uint32_t channels, txm_type type, const txm_ops *ops,
                               txm_pixel_hash **out, txm_error *err);
-/* Hashes rows y .. y+rows-1, which must be in one block. Rows of a block must come in order; different threads may hash
- * different blocks at once. */
-void txm_pixel_hash_rows(txm_pixel_hash *hash, uint32_t y, uint32_t rows, const void *pixels, size_t stride_bytes);
 /* Whether an even block and the odd one after it may be hashed together: both are full, and the machine gains from it.
  */
 bool txm_pixel_hash_pairs(const txm_pixel_hash *hash, uint32_t block);
-/* Hashes rows y .. y+rows-1 of the even block and the rows 256 further down, which belong to the odd one. */
-void txm_pixel_hash_pair(txm_pixel_hash *hash, uint32_t y, uint32_t rows, const void *pixels, const void *partner,
+/* Hashes rows y .. y+rows-1, which must be in one block; with `partner`, they are of an even block, and those are the
+ * rows 256 further down, which belong to the odd one. Rows of a block must come in order; different threads may hash
+ * different blocks at once. */
+void txm_pixel_hash_rows(txm_pixel_hash *hash, uint32_t y, uint32_t rows, const void *pixels, const void *partner,
                          size_t stride_bytes);
 /* All rows must have been hashed. NO_MEMORY if any of them could not be. */
 txm_status txm_pixel_hash_finish(txm_pixel_hash *hash, char out[TXM_SHA1_HEX], txm_error *err);

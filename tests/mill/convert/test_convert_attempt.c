@@ -465,7 +465,7 @@ TEST(rows_become_tiles_digest_and_statistics)
     ck_assert_int_eq(txm_pixel_hash_new(W, H, 4, TXM_TYPE_U8, txm_ops_best(), &hash, NULL), TXM_OK);
     for (uint32_t y = 0; y < H; y++) {
         const uint8_t *row = s->image.levels[0] + (size_t)y * W * 4;
-        txm_pixel_hash_rows(hash, y, 1, row, (size_t)W * 4);
+        txm_pixel_hash_rows(hash, y, 1, row, NULL, (size_t)W * 4);
         txm_ops_best()->stats(TXM_TYPE_U8, 4, row, W, &expected);
     }
     ck_assert_int_eq(txm_pixel_hash_finish(hash, right, NULL), TXM_OK);
