@@ -107,7 +107,7 @@ pack() { # PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY, the description on stdi
         [ -z "$4" ] || echo "Depends: $4"
         case $1 in
             txmill) echo "Recommends: txmill-stream" ;;
-            txmill-stream) echo "Suggests: libsdl2-2.0-0" ;;
+            txmill-stream) echo "Suggests: libsdl2-ttf-2.0-0, libfontconfig1" ;;
         esac
         echo "Description: $5"
         sed 's/^$/./; s/^/ /'

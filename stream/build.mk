@@ -25,12 +25,12 @@ $(B)/stream/command/pages.o $(B)/stream/cli/json.o: STREAM_CFLAGS += -I$(B)/stre
 $(B)/txmill-stream: $(STREAM_OBJ) $(STREAM_DEPENDS)
 	$(CC) $(STREAM_OBJ) $(STREAM_LDFLAGS) $(STREAM_LIBS) -lcjson -lcrypto -pthread -ldl -lm -o $@
 
-# SDL 2 opens windows, with the font of libSDL2_test.a, in a module, which is loaded for that. Without its headers the module
-# is not built, and the program says so.
+# SDL 2 opens windows, with text by SDL_ttf, in a module, which is loaded for that. Without the headers the module is not
+# built, and the program says so.
 has_header = $(shell $(CC) -E $(foreach h,$(1),-include $(h)) -x c /dev/null >/dev/null 2>&1 && echo yes)
-SDL    := $(call has_header,SDL2/SDL.h SDL2/SDL_test_font.h)
+SDL    := $(call has_header,SDL2/SDL.h SDL2/SDL_ttf.h fontconfig/fontconfig.h)
 STREAM_MODULES := $(if $(SDL),$(B)/txmill-sdl.so)
 $(B)/txmill-sdl.so: $(B)/stream/sdl/sdl_module.o
-	$(CC) -shared $< $(STREAM_LDFLAGS) -lSDL2_test -lSDL2 -lm -o $@
+	$(CC) -shared $< $(STREAM_LDFLAGS) -lSDL2_ttf -lSDL2 -lfontconfig -o $@
 $(B)/stream/sdl/%.o: STREAM_CFLAGS += -fvisibility=hidden
 -include $(STREAM_OBJ:.o=.d) $(B)/stream/sdl/sdl_module.d

@@ -10,7 +10,7 @@
 static const stm_window_table *load_window_module(txm_error *err)
 {
     static const stm_module module = {"txmill-sdl.so", STM_WINDOW_SYMBOL, "a window cannot be opened without SDL 2",
-                                      "libsdl2-2.0-0"};
+                                      "libsdl2-ttf-2.0-0 libfontconfig1"};
     const stm_window_table *t = stm_module_table(&module, err);
     if (t && (t->abi != STM_WINDOW_ABI || t->event_bytes != sizeof(stm_window_event) ||
               t->image_bytes != sizeof(stm_window_image))) {

@@ -3,10 +3,11 @@
  * Implements the function table of window_module.h with SDL 2.
  *
  * It is a separate module because SDL brings in the libraries of X11, Wayland and sound, which only `txmill stream
- * view` needs. Text is drawn with the font of SDL's test library, which is linked in.
+ * view` needs. Text is drawn by SDL_ttf in the monospaced font that the user has chosen for the desktop.
  */
+#include <fontconfig/fontconfig.h>
 #include <SDL2/SDL.h>
-#include <SDL2/SDL_test_font.h>
+#include <SDL2/SDL_ttf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ struct stm_window {
     SDL_Renderer *renderer;
     SDL_Texture *texture; /* texture of the last picture's size; NULL: none yet */
     int texture_width, texture_height;
+    TTF_Font *font; /* NULL before the first text, or if there is no font: then the window shows pictures alone */
+    int font_px;
     char message[256];
 };
 
@@ -29,7 +32,10 @@ static void window_close(stm_window *w)
 {
     if (!w)
         return;
-    SDLTest_CleanupTextDrawing();
+    if (w->font)
+        TTF_CloseFont(w->font);
+    if (TTF_WasInit())
+        TTF_Quit();
     if (w->texture)
         SDL_DestroyTexture(w->texture);
     if (w->renderer)
@@ -199,6 +205,63 @@ static bool fill_texture(stm_window *w, const stm_window_image *image)
     return w->texture && SDL_UpdateTexture(w->texture, NULL, image->rgba, 4 * width) == 0;
 }
 
+/* Opens the font for a height in pixels, or keeps the one that is open. */
+static void open_font(stm_window *w, int px)
+{
+    if (w->font_px == px)
+        return;
+    w->font_px = px;
+    if (w->font)
+        TTF_CloseFont(w->font);
+    w->font = NULL;
+    FcPattern *wanted = FcNameParse((const FcChar8 *)"monospace:scalable=true"), *found = NULL;
+    FcResult result;
+    if (wanted && FcConfigSubstitute(NULL, wanted, FcMatchPattern)) {
+        FcDefaultSubstitute(wanted);
+        found = FcFontMatch(NULL, wanted, &result);
+    }
+    FcChar8 *file;
+    int face = 0;
+    if (found && FcPatternGetString(found, FC_FILE, 0, &file) == FcResultMatch && (TTF_WasInit() || TTF_Init() == 0)) {
+        FcPatternGetInteger(found, FC_INDEX, 0, &face);
+        w->font = TTF_OpenFontIndex((const char *)file, px, face);
+    }
+    if (found)
+        FcPatternDestroy(found);
+    if (wanted)
+        FcPatternDestroy(wanted);
+}
+
+/* White on a dark, translucent background. The size follows that of the window. */
+static void draw_lines(stm_window *w, const char *const *lines, size_t count)
+{
+    enum { LEAST_PX = 12, LINES_A_WINDOW = 40, MARGIN = 4 };
+    const SDL_Color white = {255, 255, 255, 255};
+    uint32_t width, height;
+    int longest = 0;
+    window_size(w, &width, &height);
+    open_font(w, height / LINES_A_WINDOW > LEAST_PX ? (int)(height / LINES_A_WINDOW) : LEAST_PX);
+    if (!w->font)
+        return;
+    const int skip = TTF_FontLineSkip(w->font);
+    for (size_t i = 0; i < count; i++) {
+        int across = 0;
+        TTF_SizeUTF8(w->font, lines[i], &across, NULL);
+        longest = across > longest ? across : longest;
+    }
+    SDL_SetRenderDrawBlendMode(w->renderer, SDL_BLENDMODE_BLEND);
+    SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 160);
+    SDL_RenderFillRect(w->renderer, &(SDL_Rect){0, 0, longest + 2 * MARGIN, (int)count * skip + 2 * MARGIN});
+    for (size_t i = 0; i < count; i++) {
+        SDL_Surface *line = TTF_RenderUTF8_Blended(w->font, lines[i], white);
+        SDL_Texture *drawn = line ? SDL_CreateTextureFromSurface(w->renderer, line) : NULL;
+        if (drawn)
+            SDL_RenderCopy(w->renderer, drawn, NULL, &(SDL_Rect){MARGIN, MARGIN + (int)i * skip, line->w, line->h});
+        SDL_DestroyTexture(drawn);
+        SDL_FreeSurface(line);
+    }
+}
+
 static bool window_show(stm_window *w, const stm_window_image *image)
 {
     SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 255);
@@ -207,26 +270,8 @@ static bool window_show(stm_window *w, const stm_window_image *image)
         snprintf(w->message, sizeof w->message, "%s", SDL_GetError());
         return false;
     }
-    if (image->line_count) {
-        /* White on a dark, translucent background; twice as large in large windows. */
-        enum { LINE = FONT_LINE_HEIGHT + 1, MARGIN = 4, LARGE = 720 };
-        uint32_t width, height;
-        size_t longest = 0;
-        for (size_t i = 0; i < image->line_count; i++)
-            longest = strlen(image->lines[i]) > longest ? strlen(image->lines[i]) : longest;
-        window_size(w, &width, &height);
-        const float scale = height >= LARGE ? 2.0f : 1.0f;
-        const SDL_Rect ground = {0, 0, (int)longest * FONT_CHARACTER_SIZE + 2 * MARGIN,
-                                 (int)image->line_count * LINE + 2 * MARGIN};
-        SDL_RenderSetScale(w->renderer, scale, scale);
-        SDL_SetRenderDrawBlendMode(w->renderer, SDL_BLENDMODE_BLEND);
-        SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 160);
-        SDL_RenderFillRect(w->renderer, &ground);
-        SDL_SetRenderDrawColor(w->renderer, 255, 255, 255, 255);
-        for (size_t i = 0; i < image->line_count; i++)
-            SDLTest_DrawString(w->renderer, MARGIN, MARGIN + (int)i * LINE, image->lines[i]);
-        SDL_RenderSetScale(w->renderer, 1.0f, 1.0f);
-    }
+    if (image->line_count)
+        draw_lines(w, image->lines, image->line_count);
     SDL_RenderPresent(w->renderer);
     return true;
 }
