@@ -62,9 +62,10 @@ check() {
 rc_is() { [ "$rc" -eq "$1" ]; }
 says() { grep -qF -e "$1" "$work/err"; }
 prints() { grep -qF -e "$1" "$work/out"; }
+reports() { json out "$1"; }
 last_line_is() { [ "$(tail -n 1 "$work/err")" = "$1" ]; }
-# gives NAME CODE [says|prints|last_line_is TEXT]... -- ARGUMENT...: txmill with these arguments ends with this exit code, and
-# says these texts.
+# gives NAME CODE [says|prints|last_line_is|reports TEXT]... -- ARGUMENT...: txmill with these arguments ends with this exit
+# code, and says these texts; reports: what it printed are objects for which this expression is true.
 gives() {
     local name=$1 code=$2 wrong=() texts=()
     shift 2

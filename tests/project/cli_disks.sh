@@ -66,8 +66,7 @@ each() { # NAME FILE ARGUMENT...
 mount -o remount,ro disk
 how=read-only code=3 cause="Read-only file system" step="cannot create the folder\|write elsewhere\|write it elsewhere\|--cache-dir"
 commands
-txm make --json --force disk/tex/rgb8.png
-check read-only-not-retryable json out 'o[0]["error"]["retryable"] is False'
+gives read-only-not-retryable 3 reports 'o[0]["error"]["retryable"] is False' -- make --json --force disk/tex/rgb8.png
 gives read-only-gc 3 says "$orphan: cannot be removed: Read-only file system" -- gc --delete disk/tex
 gives read-only-touch 3 says "$old: cannot set its time: Read-only file system" -- refresh disk/tex/gray8.png
 # Commands that only read still work.
@@ -81,8 +80,7 @@ mount -o remount,rw disk
 how=full code=4 cause="No space left on device" step="free space"
 dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
 commands
-txm make --json --force disk/tex/rgb8.png
-check full-retryable json out 'o[0]["error"]["retryable"] is True'
+gives full-retryable 4 reports 'o[0]["error"]["retryable"] is True' -- make --json --force disk/tex/rgb8.png
 # The advice in the messages works.
 txm gc --delete disk/tex
 check full-gc test "$rc" -eq 0 -a ! -e "$orphan"

@@ -18,8 +18,7 @@ cp "$golden/half-rgb.exr" .
 for space in ACEScg lin_ap1 acescg; do
     txm make --colorspace "$space" half-rgb.exr
     made=$(sed -n 's/.*created  *\([^ ]*\).*/\1/p' "$work/out")
-    txm info "$made"
-    check "$space-as-asked" prints "detected as   $space"
+    gives "$space-as-asked" 0 prints "detected as   $space" -- info "$made"
     gives "$space-verifies" 0 -- verify --deep "$made"
 done
 
@@ -45,18 +44,15 @@ EOF
 # The literal auto takes the file's interop id as the name of the space, as Blender does.
 grey_exr lin_ap1_scene 3400 3800 3c00 3400 >auto.exr
 gives auto 0 -- make --colorspace auto -o auto.tx auto.exr
-txm info auto.tx
-check auto-name prints "detected as   lin_ap1_scene"
+gives auto-name 0 prints "detected as   lin_ap1_scene" -- info auto.tx
 
 # A half that is NaN becomes 0, whatever a curve does with NaN.
 grey_exr data 7e00 fe00 7c01 7fff >nan.exr
 gives nan 0 -- make --colorspace "CanonLog3 CinemaGamut D55" -o nan.tx nan.exr
-txm info --json nan.tx
-check nan-is-zero prints '"average":[0]'
+gives nan-is-zero 0 prints '"average":[0]' -- info --json nan.tx
 
 # Channels have the names of those in Blender's files.
-txm info "$made"
-check exr-container prints OpenEXR
+gives exr-container 0 prints OpenEXR -- info "$made"
 check exr-channels grep -qaF "channels" "$made"
 check exr-channel-names grep -qaP 'chlist\x00.{4}R\x00.{16}channel1\x00.{16}channel2\x00.{16}channel3\x00' "$made"
 

@@ -20,11 +20,9 @@ for name in good-maketx-rgba8-zip-16.tx good-maketx-rgb8-lzw-16.tx good-maketx-g
     check "image-untouched-$name" cmp -s -n "$(stat -c %s "$tx/$name")" a.tx "$tx/$name"
     check "same-pixels-$name" cmp -s gathered <("$TXMILL" tile a.tx -t 1,0 -p 2 -e mirror)
     gives check 0 prints "sound" -- borders --check a.tx
-    txm info --json a.tx
-    check "info-$name" json out 'o[0]["border_section"]["state"] == "valid"'
+    gives "info-$name" 0 reports 'o[0]["border_section"]["state"] == "valid"' -- info --json a.tx
     added=$(digest a.tx)
-    txm borders --add a.tx
-    check "add-again-$name" prints "unchanged"
+    gives "add-again-$name" 0 prints "unchanged" -- borders --add a.tx
     check "add-again-leaves-$name" test "$(digest a.tx)" = "$added"
     gives "strip-$name" 0 -- borders --strip a.tx
     check "strip-restores-$name" test "$(digest a.tx)" = "$before"
@@ -51,8 +49,7 @@ cp a.tx border.tx
 printf '\xff\xff\xff\xff' | dd of=border.tx bs=1 seek=$((size + 200)) conv=notrunc status=none
 gives damaged-border 5 says "border is damaged" -- borders --check border.tx
 head -c $(($(stat -c %s a.tx) - 5)) a.tx >cut.tx
-gives cut 5 -- borders --check --json cut.tx
-check cut-json json out 'o[0]["found"] == "damaged" and "cut off" in o[0]["finding"]'
+gives cut 5 reports 'o[0]["found"] == "damaged" and "cut off" in o[0]["finding"]' -- borders --check --json cut.tx
 if has_jsonschema; then check json-schema valid_json borders out; else skip json-schema "python3-jsonschema is missing"; fi
 txm borders --add cut.tx
 check cut-is-replaced cmp -s cut.tx a.tx

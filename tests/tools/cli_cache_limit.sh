@@ -39,8 +39,7 @@ check dry-times json out "all(x['unused_seconds'] > 6 * 86400 for x in o if x['t
 if has_jsonschema; then check gc-schema valid_json gc out; else skip gc-schema "python3-jsonschema is missing"; fi
 find tex -printf '%p %A@ %C@\n' | sort >after
 check a-look-is-no-use cmp before after
-txm gc --cache-limit $((one * 4)) tex
-check dry-says-how says "to remove them, run: txmill gc --delete --cache-limit"
+gives dry-says-how 0 says "to remove them, run: txmill gc --delete --cache-limit" -- gc --cache-limit $((one * 4)) tex
 check dry-says-unused grep -q "would-remove: over-limit, .*: unused for 8 " out
 gives deleted 0 -- gc --delete --cache-limit $((one * 4)) tex
 check deleted test "$(have tex)" = "b d e f "
@@ -100,9 +99,7 @@ gives with-store 2 -- gc --store store --cache-limit 1G
 # ---- settings ----------------------------------------------------------------------------------------------------------
 fresh_tree
 echo "cache-limit = $((one * 5))" >tex/.txmill
-txm gc tex
-check setting says "the limit is"
-check setting-origin says "tex/.txmill:1"
+gives setting 0 says "the limit is" says "tex/.txmill:1" -- gc tex
 check setting-removes-nothing test "$(have tex)" = "a b c d e f "
 check setting-shown bash -c '"$1" settings tex | grep -q "^cache-limit .*tex/.txmill:1"' - "$TXMILL"
 txm gc --delete tex
@@ -134,8 +131,7 @@ check make-order test "$(gone)" = "a c"
 check make-left test "$(have tex)" = "b d e f "
 check make-too-small says "more than the cache limit"
 if has_jsonschema; then check make-schema valid_json make out; else skip make-schema "python3-jsonschema is missing"; fi
-txm make --cache-limit 1K tex
-check make-beforehand says "the tx files of this run will take about"
+gives make-beforehand 0 says "the tx files of this run will take about" -- make --cache-limit 1K tex
 check make-needs-all test "$(have tex)" = "a b c d e f "
 txm make --cache-limit 1K --cache-dir "$work/cache" img/a.png
 check cache-folder test "$(have cache)" = "a "
@@ -149,8 +145,7 @@ gives make-bad 2 -- make --cache-limit 1Z tex
 if mkdir small && mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then
     cp -p img/a.png small/
     python3 "$repo/tests/util/batch_images.py" big 1 512 2>/dev/null || { mkdir big; python3 "$repo/tests/util/batch_images.py" big 1 512; }
-    txm make -n --cache-dir "$work/small" big
-    check disk says "its disk has only"
+    gives disk 0 says "its disk has only" -- make -n --cache-dir "$work/small" big
     umount small
 else
     skip disk "cannot mount"

@@ -61,8 +61,7 @@ for row in "Linear Rec.709=lin_rec709_scene" "Linear Rec.2020=lin_rec2020_scene"
 done
 gives working-space-unknown 2 says 'did you mean "Linear Rec.2020"' -- colorspaces --working-space "Linear Rec.20202"
 for name in sRGB Non-Color "Filmic sRGB"; do
-    txm colorspaces --working-space "$name"
-    check "working-space-refused-${name// /-}" says "cannot be the working space"
+    gives "working-space-refused-${name// /-}" 2 says "cannot be the working space" -- colorspaces --working-space "$name"
 done
 
 # ---- sources of the config -------------------------------------------------------------------------------------------

@@ -25,8 +25,7 @@ refuses missing 3 "No such file" no-such.png
 : >empty.png
 refuses empty 3 "empty" empty.png
 mkdir folder.png
-txm make folder.png
-check folder-without-images says "folder.png: no image in this folder"
+gives folder-without-images 2 says "folder.png: no image in this folder" -- make folder.png
 echo "this is no image" >text.png
 refuses not-an-image 3 "text.png" text.png
 mkfifo pipe.png
@@ -89,8 +88,7 @@ rm -rf blender_tx
 gives unknown-space 2 says "sRGBB" says "sRGB" says --colorspace -- make --colorspace "sRGBB" rgb8.png tile64.png
 check unknown-space-said-once test "$(grep -c sRGBB err)" -eq 1
 check unknown-space-nothing-made nothing_in .
-txm make --strict --colorspace "No Such Space" rgb8.png
-check strict-unknown-space-warns says "No Such Space"
+gives strict-unknown-space-warns 0 says "No Such Space" -- make --strict --colorspace "No Such Space" rgb8.png
 check strict-unknown-space-warns-once test "$(grep -c "No Such Space" err)" -eq 1
 check strict-unknown-space-made test -f blender_tx/rgb8.png.0-3679B0BFF3405EC327901EFFCB3518C9.tx
 rm -rf blender_tx
@@ -241,10 +239,8 @@ extract -o x.png @a.tx
 diff @a.png @a.tx
 LINES
 ok lfs-is-named
-txm info lfs/a.tx
-check lfs-own-advice says "$advice"
-txm info --json lfs/a.tx
-check lfs-status prints '"status":"not-downloaded","retryable":false'
+gives lfs-own-advice 3 says "$advice" -- info lfs/a.tx
+gives lfs-status 3 prints '"status":"not-downloaded","retryable":false' -- info --json lfs/a.tx
 # What is to be done fits the failure, and not only its kind.
 txm info rgb8.png.none.png rgb8.png
 check no-tx-advice eval 'rc_is 3 && says "makes the tx files of images" && ! says "a kind of file"'

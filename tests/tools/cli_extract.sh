@@ -45,8 +45,7 @@ EOF
 
 # ---- encoding --------------------------------------------------------------------------------------------------------
 "$TXMILL" tile half.tx -l 3 >linear.txt
-txm extract --json -l 3 -o view.ppm half.tx
-check encoded json out 'o[0]["encoded"] and o[0]["data_type"] == "uint8"'
+gives encoded 0 reports 'o[0]["encoded"] and o[0]["data_type"] == "uint8"' -- extract --json -l 3 -o view.ppm half.tx
 check encoded-values python3 - <<'EOF'
 def encode(v):
     v = 12.92 * v if v < 0.0031308 else 1.055 * v ** (1 / 2.4) - 0.055
@@ -62,8 +61,7 @@ for line in open("linear.txt"):
         n += 1
 assert n == w * h * 3
 EOF
-txm extract --raw --json -l 3 -o raw.ppm half.tx
-check raw json out 'not o[0]["encoded"]'
+gives raw 0 reports 'not o[0]["encoded"]' -- extract --raw --json -l 3 -o raw.ppm half.tx
 check raw-differs test "$(cmp raw.ppm view.ppm >/dev/null; echo $?)" -eq 1
 
 # ---- failures --------------------------------------------------------------------------------------------------------

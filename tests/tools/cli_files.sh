@@ -56,8 +56,7 @@ for wrong in "" x 1- 5-1 1,,2 1-5:0 1-5:x 9999999 1.5 "1 2"; do
 done
 
 # ---- forms -------------------------------------------------------------------------------------------------------------
-txm files --root "$scenes" "$scenes/linked.blend"
-check relative prints "lib/library.blend"
+gives relative 0 prints "lib/library.blend" -- files --root "$scenes" "$scenes/linked.blend"
 check relative-tx test "$(grep -c '^textures/lib/blender_tx/.*\.tx$' out)" -ge 1
 cp out list && mkdir copy && tar -C "$scenes" -chf copy.tar -T list && tar -C copy -xf copy.tar
 check tar test "$(cd copy && find . -type f | wc -l)" -eq "$(wc -l <list)"
@@ -72,8 +71,7 @@ else skip rsync "rsync is missing"; fi
 gives outside 5 says "$scenes/linked.blend: outside of $scenes/lib, so it is not in the list" \
     -- files --root "$scenes/lib" "$scenes/linked.blend"
 ln -s scenes byname
-txm files --root byname "$scenes/lib/far.blend"
-check linked-root prints "lib/far.blend"
+gives linked-root 0 prints "lib/far.blend" -- files --root byname "$scenes/lib/far.blend"
 txm files --role scene --root byname "$scenes/lib/far.blend" byname/lib/far.blend
 check linked-once test "$(cat out)" = lib/far.blend
 # Anything may be called an image in a scene, but only images are listed.
@@ -178,8 +176,7 @@ check zip-links-silent test "$(grep -c 'symbolic link' err)" -eq 0
 txm files --role scene names
 check links-named says "names/link.blend: a symbolic link; copy what it leads to, as rsync -L and tar -h do"
 touch -d '1975-05-05' names/link.blend
-txm files --role scene --zip names.zip names
-check zip-1975 says "zip has no times before 1980"
+gives zip-1975 0 says "zip has no times before 1980" -- files --role scene --zip names.zip names
 txm restore --root names - < <(python3 -SEc 'import zipfile; print(zipfile.ZipFile("names.zip").read("txmill.manifest").decode(), end="")')
 check zip-1975-manifest rc_is 0
 touch names/txmill.manifest && cp "$scenes/lint.blend" manifest.blend && mv manifest.blend names/txmill.manifest

@@ -66,8 +66,7 @@ mv share away
 txm gc --json --delete cache
 check unmounted-stays kept no-folder 1
 check unmounted-nothing-removed test "$(find cache -name '*.tx' | wc -l)" -eq 2
-txm gc cache
-check unmounted-says says "--missing-folders"
+gives unmounted-says 0 says "--missing-folders" -- gc cache
 txm gc --json --missing-folders cache
 check unmounted-asked-for test "$(found)" = "orphan:000002.png"
 mkdir -p share/a
@@ -94,8 +93,7 @@ check old-name-removed nothing_in elsewhere
 touch -d '3 days ago' tex/blender_tx/.x.png.tx.elsewhere-00000000-1-0123456789abcdef.txm-tmp \
     tex/blender_tx/.y.tx.txm-claim
 touch tex/blender_tx/.z.png.tx.elsewhere-00000000-1-0123456789abcdef.txm-tmp
-txm gc --json tex
-check leftovers json out "sorted(x['reason'] for x in o[:-1]) == ['claim', 'temporary']"
+gives leftovers 0 reports "sorted(x['reason'] for x in o[:-1]) == ['claim', 'temporary']" -- gc --json tex
 txm gc -q --delete tex
 check leftovers-removed test "$(find tex -name '.*.txm-*' | wc -l)" -eq 1
 
@@ -170,6 +168,5 @@ txm gc --delete -q --keep-for ruled --rule 'wood.*=Non-Color' ruled
 gives rules-kept-the-right-one 0 -- resolve -c Non-Color ruled/wood.png
 # The operand is a single tx file.
 tx=$(echo ruled/blender_tx/*.tx) && rm ruled/wood.png
-txm gc "$tx"
-check one-file says "would remove 1 of 1 file,"
+gives one-file 0 says "would remove 1 of 1 file," -- gc "$tx"
 finish

@@ -53,8 +53,7 @@ spares sheet-other -o tile --all -o tex/rgba8.png "$tx"
 txm make --log - tex/rgb8.png
 check log-dash test "$rc $(cat err)" = "2 txmill: error: --log -: the log cannot go to standard output; use --json, which prints the same objects there
 TXMILL-ERROR code=2 failed=0 total=0"
-txm make -o - tex/rgb8.png
-check output-dash says "--output -: a tx file cannot go to standard output; name a file"
+gives output-dash 2 says "--output -: a tx file cannot go to standard output; name a file" -- make -o - tex/rgb8.png
 check no-file-dash test ! -e -
 ln tex/rgb8.png tex/hard.png && ln -s rgb8.png tex/soft.png
 before=$(sums)
@@ -77,9 +76,7 @@ check report-other-page-untouched grep -q mine index.html
 
 # Entries of a list fail one by one.
 printf '%s\n' '{"path": "tex/rgb8.png", "output": "tex/rgba8.png"}' '{"path": "tex/tile64.png", "output": "new.tx"}' >list
-gives list 2 -- make --json @list
-check list-one-failed json out '[x["state"] for x in o if x["type"] == "file"].count("failed") == 1'
-check list-names-entry says "list:1"
+gives list 2 reports '[x["state"] for x in o if x["type"] == "file"].count("failed") == 1' says "list:1" -- make --json @list
 check list-other-made test -s new.tx
 check list-nothing-lost test "$(sums)" = "$before"
 

@@ -46,8 +46,7 @@ check json-tiles-constant json out 'o[0]["tiles"]["levels"][0]["constant"] == 0 
 check json-tiles-histogram json out 'all(sum(h["tiles"] for h in x["tiles"]["histogram"]) == sum(t["tiles"] for t in x["tiles"]["levels"]) for x in o)'
 if has_jsonschema; then check json-tiles-schema valid_json info out; fi
 check json-tiles-each json out 'all(len(t["tile_bytes"]) == t["tiles"] and sum(t["tile_bytes"]) == t["bytes"] and len(t["tile_constant"]) == t["constant"] and t["tile_damaged"] == [] for x in o for t in x["tiles"]["levels"])'
-txm info --tiles "$rgb"
-check text-tiles prints "one colour"
+gives text-tiles 0 prints "one colour" -- info --tiles "$rgb"
 rows() { grep -cE '^ +[0-9]+  [0-9]+,[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{2}' out; }
 # There are 5x4, 3x2 and 2x1 tiles, and one in each of the six levels above.
 check text-tile-rows test "$(rows)" -eq 34
@@ -66,8 +65,7 @@ open(sys.argv[2], "wb").write(data)
 EOF
 txm info --tiles damaged.tx
 check text-tile-damaged grep -qE '^ +0  2,1 .* damaged$' out
-txm info --tiles --json damaged.tx
-check json-tile-damaged json out 'o[0]["tiles"]["levels"][0]["tile_damaged"] == [7]'
+gives json-tile-damaged 0 reports 'o[0]["tiles"]["levels"][0]["tile_damaged"] == [7]' -- info --tiles --json damaged.tx
 # If a file has many tiles, the largest ones are listed.
 txm make -q --tile 16 -o small.tx rgb8.png
 txm info --tiles small.tx
@@ -78,29 +76,23 @@ txm info --tiles=all small.tx
 check text-tiles-all test "$(rows)" -eq 349
 
 touch -d '2020-01-02' rgb8.png && rm constant.png
-txm info --json "$rgb" "$const"
-check source-outdated json out 'o[0]["source"]["state"] == "outdated"'
-check source-missing json out 'o[1]["source"]["state"] == "missing"'
-txm info "$rgb" "$const"
-check text-source-outdated prints "changed since"
-check text-source-missing prints "(missing)"
+gives source 0 reports 'o[0]["source"]["state"] == "outdated"' reports 'o[1]["source"]["state"] == "missing"' \
+    -- info --json "$rgb" "$const"
+gives text-source 0 prints "changed since" prints "(missing)" -- info "$rgb" "$const"
 
 # ---- working spaces and lat-long -------------------------------------------------------------------------------------
 for space in "Linear Rec.2020" ACEScg; do
     "$TXMILL" make -q -d ws --working-space "$space" half-rgb.exr
-    txm info --json ws/half*.tx
-    check "working-space-${space// /-}" json out "o[0]['colorspace']['working_space'] == '$space'"
+    gives "working-space-${space// /-}" 0 reports "o[0]['colorspace']['working_space'] == '$space'" -- info --json ws/half*.tx
     rm -r ws
 done
 "$TXMILL" make -q -d ll --envlatl half-rgb.exr
-txm info --json ll/half*.tx
-check envlatl json out 'o[0]["format"] == "equiangular"'
+gives envlatl 0 reports 'o[0]["format"] == "equiangular"' -- info --json ll/half*.tx
 
 # ---- files of other programs -----------------------------------------------------------------------------------------
 blender=${TXM_GOLDEN_TX:-}
 if [ -n "$blender" ] && [ -d "$blender" ]; then
-    gives blender 0 -- info --json "$blender"/*.tx
-    check blender-accepted json out 'all(x["cycles"]["accepted"] for x in o)'
+    gives blender 0 reports 'all(x["cycles"]["accepted"] for x in o)' -- info --json "$blender"/*.tx
     check blender-described json out 'all(x["sha1"] and x["average"] and x["alpha"] and x["colorspace"]["detected"] and x["source"]["path"].startswith("/golden/src/") for x in o)'
     if has_jsonschema; then check blender-schema valid_json info out; fi
 else
@@ -108,20 +100,16 @@ else
 fi
 if command -v maketx >/dev/null; then
     maketx -o oiio.tx half-rgb.exr >/dev/null 2>&1
-    txm info --json oiio.tx
-    check maketx-read json out 'o[0]["width"] == 190 and o[0]["name"] is None'
+    gives maketx-read 0 reports 'o[0]["width"] == 190 and o[0]["name"] is None' -- info --json oiio.tx
     # Cycles loads small tiles joined together. Files that do not need that get no such line.
     check maketx-not-joined json out 'o[0]["loaded_tile_width"] == 64'
     maketx --tile 32 32 -o small.tx half-rgb.exr >/dev/null 2>&1
-    txm info --json small.tx
-    check maketx-joined-json json out 'o[0]["tile_width"] == 32 and o[0]["loaded_tile_width"] == 64'
-    txm info small.tx
-    check maketx-joined prints "Cycles joins its tiles into 64 x 64"
+    gives maketx-joined-json 0 reports 'o[0]["tile_width"] == 32 and o[0]["loaded_tile_width"] == 64' -- info --json small.tx
+    gives maketx-joined 0 prints "Cycles joins its tiles into 64 x 64" -- info small.tx
     txm info oiio.tx
     check maketx-not-joined-text test -z "$(grep joins out)"
     maketx --tile 48 64 -o odd.tx half-rgb.exr >/dev/null 2>&1
-    txm info --json odd.tx
-    check maketx-odd-tiles json out '"error" in o[0] or not o[0]["cycles"]["accepted"]'
+    gives maketx-odd-tiles 0 reports '"error" in o[0] or not o[0]["cycles"]["accepted"]' -- info --json odd.tx
     if has_jsonschema; then check maketx-schema valid_json info out; fi
 else
     skip maketx "openimageio-tools is not installed"
@@ -137,10 +125,9 @@ gives bad 3 last_line_is "TXMILL-ERROR code=3 failed=5 total=6" prints "300 x 20
     -- info empty.tx text.tx cut.tx folder.tx missing.tx $'bad\nname\xe9.tx' "$rgb"
 for f in empty.tx text.tx cut.tx folder.tx missing.tx; do check "bad-names-$f" says "$f"; done
 check bad-name-one-line test "$(wc -l <err)" -eq "$((7 + $(grep -c "^txmill: [0-9]* failed: " err)))" -a "$(grep -c "^txmill: error: " err)" -eq 5
-txm info --json empty.tx missing.tx $'bad\nname\xe9.tx' "$rgb"
-check bad-json json out '[("error" in x) for x in o] == [True, True, True, False]'
-check bad-json-not-found json out 'o[1]["error"]["status"] == "not-found"'
-check bad-json-bytes json out 'o[2]["file_encoded"] == "bad%0Aname%E9.tx"'
+gives bad-json 3 reports '[("error" in x) for x in o] == [True, True, True, False]' \
+    reports 'o[1]["error"]["status"] == "not-found"' reports 'o[2]["file_encoded"] == "bad%0Aname%E9.tx"' \
+    -- info --json empty.tx missing.tx $'bad\nname\xe9.tx' "$rgb"
 if has_jsonschema; then check bad-json-schema valid_json info out; fi
 
 # Every file that was cut short gives an error or is shown without its border section; nothing crashes.

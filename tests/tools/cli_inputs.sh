@@ -59,10 +59,8 @@ txm stream budget grid -s 16x9 --json tex
 check stream-images json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
 txm stream budget room -s 16x9 --json tex
 check stream-folder json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
-txm stream budget room tex/wood.png @nolist
-check stream-no-list says "nolist: cannot open the list"
-txm stream budget udim 'tex/w<UDIM>.png'
-check stream-no-tile says "tex/w<UDIM>.png: no file matches this pattern"
+gives stream-no-list 3 says "nolist: cannot open the list" -- stream budget room tex/wood.png @nolist
+gives stream-no-tile 3 says "tex/w<UDIM>.png: no file matches this pattern" -- stream budget udim 'tex/w<UDIM>.png'
 cp tex/wood.png tex/w1001.png && cp tex/wood.png tex/w1002.png && "$TXMILL" make -q tex
 txm stream budget udim 'tex/w<UDIM>.png' -s 16x9 --json
 check stream-udim json out '[x["image"] for x in o[0]["images"]] == ["tex/w<UDIM>.png"]'
@@ -109,10 +107,8 @@ txm extract tex -o tex
 check no-image-lost test "$rc" -eq 2 -a "$(cksum <tex/wood.png)" = "$(cksum <"$golden/rgb8.png")"
 txm extract --format a/b -o two/ "$wood"
 check bad-format says "--format a/b: must be the extension of a picture, such as png or exr"
-txm tile -o tile.txt tex
-check tile-many says "-o takes the tile of a single tx file, but 3 are given"
-txm sample --grid 4x4 -o patch.png tex
-check sample-many says "--grid takes a single texture, but 3 are given"
+gives tile-many 2 says "-o takes the tile of a single tx file, but 3 are given" -- tile -o tile.txt tex
+gives sample-many 2 says "--grid takes a single texture, but 3 are given" -- sample --grid 4x4 -o patch.png tex
 txm sample "$wood" "$grey"
 check sample-names grep -q "^$grey: [0-9.]* " out
 txm tile -l 6 "$wood" "$grey"
@@ -144,8 +140,7 @@ txm diff "$wood" "$grey"
 check diff-differs test "$rc $(tail -n 1 out)" = "5   different"
 txm diff --max-error 2 --min-psnr 0 "$wood" "$wood"
 check diff-equal-within test "$(tail -n 1 out)" = "  the same"
-txm diff -o map.png tex other
-check diff-map says "-o draws the differences of two files, not of folders"
+gives diff-map 2 says "-o draws the differences of two files, not of folders" -- diff -o map.png tex other
 txm diff --json tex other
 check diff-without-r test "$rc $(wc -l <out)" = "5 4"
 txm diff tex "$wood"

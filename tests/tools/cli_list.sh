@@ -44,8 +44,7 @@ txm list --json "$scenes/materials.blend"
 check alias-made json out '[x["files"][0]["tx"]["state"] for x in o if x.get("name") == "premul"] == ["fresh"]'
 txm make -q -c "Linear Rec.709" -a premultiplied "$scenes/textures/deep.png"
 check alias-is-another-file test "$(find "$scenes/textures/blender_tx" -name "deep.png.*.tx" | wc -l)" = 2
-txm list "$scenes/overrides.blend"
-check override-text prints "file, ready, ACES2065-1, alpha premultiplied"
+gives override-text 0 prints "file, ready, ACES2065-1, alpha premultiplied" -- list "$scenes/overrides.blend"
 # An image of a small scene gets other colour spaces.
 python3 - "$TXM_TESTDATA/blend/small/library.blend" <<'EOF'
 import re, sys
@@ -79,8 +78,7 @@ check unknown-made json out '[x["colorspace"] for x in o if x["type"] == "file" 
 check unknown-ready "$TXMILL" check -q --deep below/foo.blend
 mapfile -t made < <(find textures/lib -name "lib.png.*.tx")
 check unknown-verifies "$TXMILL" verify -q --deep "${made[@]}"
-txm info "${made[0]}"
-check unknown-info prints "none (=)"
+gives unknown-info 0 prints "none (=)" -- info "${made[0]}"
 txm list --json below/agx.blend
 check unbuildable-has-its-name json out '[f["tx"]["path"] for x in o if x["type"] == "image" for f in x["files"] if f["tx"] and f["tx"]["path"].endswith("F1AB52E3F52805C4B8687259AAAEEB6D.tx")]'
 cp "$golden/rgb8.png" word.png

@@ -20,8 +20,7 @@ before=$(stat -c %i "$srgb")
 txm make rgb8.png
 check up-to-date-is-no-line test ! -s out
 check up-to-date-is-counted says "txmill: 0 created (0 B), 1 up to date, 0 skipped, 0 failed"
-txm make -v rgb8.png
-check up-to-date-prints prints "up-to-date   $srgb"
+gives up-to-date-prints 0 prints "up-to-date   $srgb" -- make -v rgb8.png
 check up-to-date-once test "$(grep -c 'up to date' err)" -eq 0
 check up-to-date-untouched test "$(stat -c %i "$srgb")" = "$before"
 txm make --force rgb8.png
@@ -36,16 +35,12 @@ txm make --force rgb8.png
 check force-keeps-a-shared-mode test "$(stat -c %a "$srgb")" = 664
 check force-writes-again test "$(stat -c %i "$srgb")" != "$before"
 touch -d '2020-01-02 03:04:05' rgb8.png
-txm make --dry-run rgb8.png
-check dry-run-would prints would-create
-check dry-run-why prints outdated
+gives dry-run 0 prints would-create prints outdated -- make --dry-run rgb8.png
 check dry-run-writes-nothing test "$(stat -c %Y "$srgb")" != "$(stat -c %Y rgb8.png)"
-txm make rgb8.png
-check outdated-of-the-same-content says "0 created (0 B), 1 up to date"
+gives outdated-of-the-same-content 0 says "0 created (0 B), 1 up to date" -- make rgb8.png
 check outdated-now-fresh test "$(stat -c %Y "$srgb")" = "$(stat -c %Y rgb8.png)"
 head -c 3000 "$srgb" >short.tx && touch -r rgb8.png short.tx && cp -p short.tx "$srgb"
-txm make rgb8.png
-check truncated-is-made-again prints "created      $srgb"
+gives truncated-is-made-again 0 prints "created      $srgb" -- make rgb8.png
 
 # ---- images that are used as they are --------------------------------------------------------------------------------
 gives used-as-is 0 prints "one.png: skipped" prints "$srgb: skipped" -- make one.png "$srgb"
@@ -65,8 +60,7 @@ expect_name converted blender_tx/rgb8.png.0-852A1764024D88CEB5E3A3678F19CAAC.tx 
 expect_name exr-default blender_tx/half-rgb.exr.0-DC4C4597331A5A94F7CC35F85726595F.tx half-rgb.exr
 # As a fall-back, a fresh file in blender_tx is used, whatever folder is configured. With -f the configured one is
 # written.
-txm make -v -d elsewhere rgb8.png
-check fall-back-serves prints "up-to-date   $srgb"
+gives fall-back-serves 0 prints "up-to-date   $srgb" -- make -v -d elsewhere rgb8.png
 check fall-back-writes-nothing test ! -e elsewhere
 txm make --force -d elsewhere rgb8.png
 check force-writes-configured test -f elsewhere/rgb8.png.0-926BDA8569F1F2504902F06ABA51E46D.tx
@@ -167,13 +161,11 @@ done
 # ---- messages --------------------------------------------------------------------------------------------------------
 txm make -q --force rgb8.png
 check quiet test ! -s out -a ! -s err
-txm make -v --force rgb8.png
-check verbose-settings says "rgb8.png: colour space sRGB (scene_linear_srgb), alpha straight"
-check verbose-reason says "made because forced"
+gives verbose 0 says "rgb8.png: colour space sRGB (scene_linear_srgb), alpha straight" says "made because forced" \
+    -- make -v --force rgb8.png
 txm make rgb8.png
-txm make --progress --force rgb8.png tile64.png
-check progress-begins says "txmill: progress 0% (0 of 2 files, "
-check progress-ends says "txmill: progress 100% (2 of 2 files, "
+gives progress 0 says "txmill: progress 0% (0 of 2 files, " says "txmill: progress 100% (2 of 2 files, " \
+    -- make --progress --force rgb8.png tile64.png
 check no-colour-without-terminal test -z "$(grep -l $'\033' out err)"
 name=$'new\nline \033[31m"quote\' \xe9.png'
 cp rgb8.png "$name"

@@ -66,8 +66,7 @@ check packed-gets-extension test -f dropped/wood.png
 txm make -q --packed "$scenes/packed.blend/no" "$scenes/packed.blend"
 check unpack-fails test "$rc" -ne 0
 
-txm make --lint --dry-run "$scenes/lint.blend"
-check lint says 'feeds a Normal Map node but is in sRGB'
+gives lint 0 says 'feeds a Normal Map node but is in sRGB' -- make --lint --dry-run "$scenes/lint.blend"
 head -c 3000 "$scenes/lint.blend" >cut.blend
 gives broken 3 last_line_is "TXMILL-ERROR code=3 failed=2 total=10" -- make -q cut.blend no.blend "$scenes/lint.blend"
 
@@ -103,8 +102,7 @@ txm make --json project --dry-run
 check folder-images-alone json out 'not any(x["input"].endswith(".blend") or x.get("origin") for x in o if x["type"] == "file")'
 cp "$scenes/lint.blend" project/shot_0001.blend
 cp "$scenes/lint.blend" project/shot_0002.blend
-txm make --json --dry-run 'project/shot_####.blend'
-check pattern json out 'sum(x["type"] == "file" for x in o) == 16'
+gives pattern 0 reports 'sum(x["type"] == "file" for x in o) == 16' -- make --json --dry-run 'project/shot_####.blend'
 check no-temporaries no_temporaries
 
 # ---- folders of scenes, which are text ---------------------------------------------------------------------------------

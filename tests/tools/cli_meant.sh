@@ -43,17 +43,14 @@ meant convert "txmill make x.png" convert x.png
 meant maketx "txmill make x.png" maketx x.png
 meant scene "txmill make shot.blend" shot.blend
 meant tx "txmill info a.tx" a.tx
-txm frobnicate
-check unknown says "unknown command frobnicate; 'txmill --help' lists the commands"
+gives unknown 2 says "unknown command frobnicate; 'txmill --help' lists the commands" -- frobnicate
 
 # ---- patterns in quotes ------------------------------------------------------------------------------------------------
-txm make --json 'tex/*.png'
-check pattern-make json out 'len([x for x in o if x["type"] == "file"]) == 2'
+gives pattern-make 0 reports 'len([x for x in o if x["type"] == "file"]) == 2' -- make --json 'tex/*.png'
 check pattern-exit rc_is 0
 txm info --json 'tex/blender_tx/*.tx' 'tex/rgb8.pn?'
 check pattern-info test "$rc $(wc -l <out)" = "0 3"
-txm make 'tex/*.tga'
-check pattern-none says "tex/*.tga: no file matches this pattern"
+gives pattern-none 2 says "tex/*.tga: no file matches this pattern" -- make 'tex/*.tga'
 cp tex/rgb8.png 'tex/[a].png' && cp tex/rgb8.png tex/a.png
 txm make --json 'tex/[a].png'
 check pattern-is-a-name json out 'o[0]["path"] == "tex/[a].png" if "path" in o[0] else "[a]" in json.dumps(o[0])'
@@ -80,8 +77,7 @@ for c in "info" "extract -o several.png" "tile -l 0 -t 0,0 -o several-tile.png" 
     check "several-${c%% *}" eval 'rc_is 0 && says "its tx file is several/blender_tx/a.png.0-926BDA" && [ "$(grep -c "for other settings" err)" -eq 2 ]'
 done
 echo 'rule = a.*=Non-Color' >several/.txmill
-txm info several/a.png
-check several-rule says "its tx file is several/blender_tx/a.png.0-DE5E0B"
+gives several-rule 0 says "its tx file is several/blender_tx/a.png.0-DE5E0B" -- info several/a.png
 txm verify several/a.png
 check several-verify test "$(grep -c ': good' out)" -eq 3
 # A tx file under an image's name is accepted.
@@ -125,10 +121,8 @@ for c in info verify resolve "borders --check"; do
     # shellcheck disable=SC2086
     gives "below-${c%% *}" 0 prints "a grey.png" -- $c tex
 done
-txm check tex
-check below-check prints "3 of 3 textures fresh"
-txm make -n tex
-check below-make says "3 up to date"
+gives below-check 0 prints "3 of 3 textures fresh" -- check tex
+gives below-make 0 says "3 up to date" -- make -n tex
 
 # ---- arguments are read in order -------------------------------------------------------------------------------------
 "$TXMILL" info tex/rgb8.png lone.png >both 2>&1
@@ -183,6 +177,5 @@ head -c 3000 tex/blender_tx/rgb8*.tx >cut.tx
 txm info cut.tx
 check advice-cut eval 'rc_is 3 && says "make these tx files again" && ! says "save or copy"'
 head -c 3000 tex/rgb8.png >cut.png
-txm make cut.png
-check advice-image says "save or copy these files again"
+gives advice-image 3 says "save or copy these files again" -- make cut.png
 finish

@@ -18,9 +18,8 @@ failure() { # NAME STATUS RETRYABLE
 { echo 'slurmstepd: error: *** JOB 7 ON n1 CANCELLED ***'; grep -m 1 '"created"' run1.jsonl | sed 's/"created"/"up-to-date"/'; printf '{"schema":"txmill.make","vers'; } >killed.jsonl
 echo '[1,2' >>run2.jsonl
 
-gives exit 0 -- report --json run0.jsonl run1.jsonl run2.jsonl killed.jsonl
-check images json out 'o[0]["images"] == 13 and o[0]["created"] == 10'
-check failed json out 'o[0]["failed"] == 3 and o[0]["retryable"] == 1'
+gives exit 0 reports 'o[0]["images"] == 13 and o[0]["created"] == 10' reports 'o[0]["failed"] == 3 and o[0]["retryable"] == 1' \
+    -- report --json run0.jsonl run1.jsonl run2.jsonl killed.jsonl
 check reasons json out '[(r["images"], r["retryable"], r["status"]) for r in o[0]["reasons"]] == [(2, False, o[0]["reasons"][0]["status"]), (1, True, "locked")]'
 check reason-without-name json out 'o[0]["reasons"][1]["message"] == "went wrong" and "empty.png" not in o[0]["reasons"][0]["message"]'
 check made-once json out 'o[0]["made_twice"] == 0'
@@ -32,22 +31,17 @@ check memory-levels json out 'all(a > b for a, b in zip(o[0]["texture_memory"]["
 check lint json out 'o[0]["lint"]["grey-rgb"] == 1'
 cp out all.json
 # In the other order the failure came last, so it remains.
-txm report --json run1.jsonl run2.jsonl run0.jsonl
-check order-counts json out 'o[0]["failed"] == 4'
+gives order-counts 0 reports 'o[0]["failed"] == 4' -- report --json run1.jsonl run2.jsonl run0.jsonl
 cat out >>all.json
 "$TXMILL" make --json tex >fresh.jsonl 2>/dev/null
 sed '$d' fresh.jsonl >stopped.jsonl
-txm report stopped.jsonl -o stopped.html
-check killed-alone-says says "stopped, or is still running"
+gives killed-alone-says 0 says "stopped, or is still running" -- report stopped.jsonl -o stopped.html
 run python3 "$repo/tests/util/page_data.py" stopped.html
 check killed-alone-page json out 'o[0]["report"]["unfinished"]'
-txm report --json stopped.jsonl fresh.jsonl
-check killed-then-finished json out 'not o[0]["unfinished"]'
-txm report --json run1.jsonl
-check shard-missing json out 'o[0]["shards"] == 2 and o[0]["shards_missing"] == 1'
+gives killed-then-finished 0 reports 'not o[0]["unfinished"]' -- report --json stopped.jsonl fresh.jsonl
+gives shard-missing 0 reports 'o[0]["shards"] == 2 and o[0]["shards_missing"] == 1' -- report --json run1.jsonl
 "$TXMILL" make -q --json --force tex/000001.png >again.jsonl 2>/dev/null
-txm report --json run1.jsonl run2.jsonl again.jsonl
-check made-twice json out 'o[0]["made_twice"] == 1'
+gives made-twice 0 reports 'o[0]["made_twice"] == 1' -- report --json run1.jsonl run2.jsonl again.jsonl
 cat out >>all.json
 txm report --json fresh.jsonl
 check up-to-date-looked-into json out "o[0]['up_to_date'] == 10 and o[0]['texture_memory']['full_bytes'] == 8*100*100*4 + 190*110*4*2 + 192*192"
@@ -56,21 +50,18 @@ if has_jsonschema; then check schema valid_json report all.json; else skip schem
 
 # One image in several runs counts once, however its path was written; a later run makes up for its failure.
 mkdir one && : >one/a.png && for path in one/a.png ./one//a.png "$PWD/one/a.png"; do "$TXMILL" make --json "$path"; done >one.jsonl 2>/dev/null
-txm report --json one.jsonl
-check one-image json out 'o[0]["images"] == 1 and o[0]["failed"] == 1 and o[0]["runs"] == 3'
+gives one-image 0 reports 'o[0]["images"] == 1 and o[0]["failed"] == 1 and o[0]["runs"] == 3' -- report --json one.jsonl
 cp "$golden/rgb8.png" one/a.png && for path in "$PWD/one/a.png" one/a.png; do "$TXMILL" make --json "$path"; done >>one.jsonl 2>/dev/null
 txm report --json one.jsonl
 check one-image-made json out 'o[0]["images"] == 1 and o[0]["failed"] == 0 and o[0]["created"] == 1'
-txm report one.jsonl -o one.html
-check one-image-says says "5 runs, 1 image: 0 failed, 1 created"
+gives one-image-says 0 says "5 runs, 1 image: 0 failed, 1 created" -- report one.jsonl -o one.html
 mkdir no-logs
 txm report no-logs -o no-logs.html
 check empty-folder eval 'rc_is 2 && says "no-logs: no log found; nothing was done; '"'txmill make --log run.jsonl' writes one"'" && last_line_is "TXMILL-ERROR code=2 failed=0 total=0" && test ! -e no-logs.html'
 
 # Many equal failures are one line and one row.
 for i in $(seq 3000); do failure "many/$i.png" damaged false; done >many.jsonl
-txm report many.jsonl -o many.html
-check many-equal says "3000 times: went wrong (permanent)"
+gives many-equal 0 says "3000 times: went wrong (permanent)" -- report many.jsonl -o many.html
 run python3 "$repo/tests/util/page_data.py" many.html
 check many-left-out json out '[r["images"] for r in o[0]["report"]["reasons"]] == [3000] and [len(i) for i in o[0]["lists"]["reasons"]] == [1000]'
 
@@ -84,14 +75,11 @@ mv away.tx "$(find tex -name '000002*.tx' | sed 's/000002/000001/')"
 gives verify-run-no-log 3 -- verify --run no-such.jsonl
 
 # ---- files that are not logs -----------------------------------------------------------------------------------------
-gives missing-log 3 -- report --json no-such.jsonl run1.jsonl
-check missing-log-others-count json out 'o[0]["runs"] == 1'
+gives missing-log 3 reports 'o[0]["runs"] == 1' -- report --json no-such.jsonl run1.jsonl
 head -c 300000 /dev/urandom >noise
-txm report --json noise
-check noise json out 'o[0]["images"] == 0'
+gives noise 2 reports 'o[0]["images"] == 0' -- report --json noise
 python3 -c 'print("[" * 100000); print("{\"a\":" * 100000)' >deep
-txm report --json deep
-check deep json out 'o[0]["images"] == 0 and o[0]["foreign_lines"] == 2'
+gives deep 2 reports 'o[0]["images"] == 0 and o[0]["foreign_lines"] == 2' -- report --json deep
 head -c 20000000 /dev/zero | tr '\0' x >long
 gives long-line 3 says "not a log of txmill" -- report long
 cat >odd <<'EOF2'
@@ -103,8 +91,7 @@ EOF2
 gives odd 0 -- report --json odd -o odd.html
 check odd-counts json out 'o[0]["images"] == 2 and o[0]["texture_memory"]["images"] == 0 and o[0]["shards"] == 0'
 echo '{"schema":"txmill.make","version":2,"type":"file"}' >newer
-txm report newer
-check newer-says says newer
+gives newer-says 3 says newer -- report newer
 gives needs-logs 2 -- report
 run "$TXMILL" report - -o - <run1.jsonl
 check through-pipes prints "</html>"

@@ -17,8 +17,7 @@ gives fresh 0 prints "rgb8.png: fresh: $tx" prints "one.png: source: one.png" --
 txm resolve -q rgb8.png
 check quiet test ! -s out
 cp "$tx" itself.tx
-txm resolve --json itself.tx
-check tx-itself json out 'o[0]["state"] == "source"'
+gives tx-itself 0 reports 'o[0]["state"] == "source"' -- resolve --json itself.tx
 
 # ---- other names: each setting is reported -------------------------------------------------------------------------------
 other() { # NAME EXPECTED OPTION...
@@ -45,16 +44,14 @@ if has_jsonschema; then
     check schema-others valid_json resolve out
 fi
 mv "$tx" "${tx/926BDA85/00000000}"
-txm resolve rgb8.png
-check unknown-name prints "settings that this config does not have"
+gives unknown-name 5 prints "settings that this config does not have" -- resolve rgb8.png
 mv "${tx/926BDA85/00000000}" "$tx"
 
 # ---- times -----------------------------------------------------------------------------------------------------------
 touch -d '2020-01-02 03:04:05' rgb8.png
 touch -d '2021-01-02 03:04:05' "$tx"
 gives outdated 5 prints "the image has the time 2020-01-02 03:04:05, the tx file 2021-01-02 03:04:05" -- resolve rgb8.png
-gives touch 0 -- refresh --json rgb8.png
-check refreshed json out 'o[0]["refreshed"] and o[0]["state"] == "fresh"'
+gives touch 0 reports 'o[0]["refreshed"] and o[0]["state"] == "fresh"' -- refresh --json rgb8.png
 check refreshed-time test "$(stat -c %Y "$tx")" -eq "$(stat -c %Y rgb8.png)"
 if has_jsonschema; then check schema-refreshed valid_json refresh out; fi
 # Another image under the old name must not be called fresh.
@@ -66,21 +63,18 @@ check touch-refused-time test "$(stat -c %Y "$tx")" -eq "$before"
 
 # ---- unusable or unreadable files ------------------------------------------------------------------------------------
 head -c 500 "$tx" >short && cp short "$tx" && touch -r rgb8.png "$tx"
-gives unusable 5 -- resolve --json rgb8.png
-check unusable json out 'o[0]["state"] == "unusable" and o[0]["reason"]'
+gives unusable 5 reports 'o[0]["state"] == "unusable" and o[0]["reason"]' -- resolve --json rgb8.png
 if has_jsonschema; then check schema-unusable valid_json resolve out; fi
 # The file is complete, but Cycles does not use it: it comes from another program, or from a later version of Blender.
 cp "$TXM_TESTDATA/tx/good-directory-loop.tx" "$tx" && touch -r rgb8.png "$tx"
-txm resolve rgb8.png
-check unusable-shape prints "it has 1 level; 2 are needed"
+gives unusable-shape 5 prints "it has 1 level; 2 are needed" -- resolve rgb8.png
 mkdir project && cp "$golden/rgb8.png" project && "$TXMILL" make -q project/rgb8.png
 later=$(echo project/blender_tx/*.tx)
 sed -i 's/Blender maketx v0/Blender maketx v1/' "$later" && touch -r project/rgb8.png "$later"
 gives unusable-later 5 prints "made by a newer format" -- refresh project/rgb8.png
 # A project was copied without its times, and the path in the file leads nowhere any more.
 "$TXMILL" make -q --force project/rgb8.png && mv project copied && touch -d '2023-03-04 05:06:07' copied/blender_tx/*.tx
-txm refresh --json copied/rgb8.png
-check touch-copied json out 'o[0]["refreshed"] and o[0]["state"] == "fresh"'
+gives touch-copied 0 reports 'o[0]["refreshed"] and o[0]["state"] == "fresh"' -- refresh --json copied/rgb8.png
 
 # Renamed images keep their tx files: nothing is converted, replaced, or taken from an image that still exists.
 mkdir shot && cp "$golden"/{rgb8,rgba8,gray8}.png shot && cp "$golden/rgb8.png" shot/twin.png
@@ -103,11 +97,9 @@ if has_jsonschema; then check schema-adopted valid_json resolve out; fi
 check adopted-same-file test "$(stat -c %i shot/blender_tx/the*)" -eq "$inode"
 check adopted-old-gone test ! -e "$(echo shot/blender_tx/rgb8*)"
 rm shot/second.png
-txm check shot
-check adopted-ready prints "ready to render: 4 of 4 textures fresh"
+gives adopted-ready 0 prints "ready to render: 4 of 4 textures fresh" -- check shot
 gives adopted-verify 0 -- verify --deep shot
-txm gc shot
-check adopted-kept says "would remove 0 of 4 files"
+gives adopted-kept 0 says "would remove 0 of 4 files" -- gc shot
 # Copied without its time, then changed: other pixels of the same size and time.
 cp shot/gray8.png shot/grey.png && rm shot/gray8.png
 txm check shot
@@ -132,8 +124,7 @@ gives elsewhere-adopted 0 -- resolve --adopt -d "$work/store" shot/last.png
 check elsewhere-one test "$(find store -name '*.tx' | wc -l)" -eq 1
 # Its folder moved, and then the image was renamed in it.
 mv shot place && mv place/last.png place/end.png
-txm resolve -d "$work/store" place/end.png
-check moved-said prints "the image seems to have been renamed; its tx file: "
+gives moved-said 5 prints "the image seems to have been renamed; its tx file: " -- resolve -d "$work/store" place/end.png
 gives moved-adopted 0 -- resolve --adopt -d "$work/store" place/end.png
 check moved-one test "$(find store -name 'end.png*.tx' | wc -l)" -eq 1 -a "$(find store -name '*.tx' | wc -l)" -eq 1
 mv place shot && mv shot/end.png shot/last.png
@@ -164,8 +155,7 @@ check clone-refreshed json out 'all(x["refreshed"] and x["state"] == "fresh" for
 gives clone-ready 0 -- check clone
 check clone-bytes test "$(md5sum clone/*.* clone/blender_tx/*)" = "$sums"
 touch -d '2025-05-06 07:08:09' clone/*.*
-txm make --json clone
-check clone-not-converted json out 'all(x["state"] == "up-to-date" for x in o if x["type"] == "file")'
+gives clone-not-converted 0 reports 'all(x["state"] == "up-to-date" for x in o if x["type"] == "file")' -- make --json clone
 check clone-make-refreshed test "$(stat -c %Y clone/blender_tx/* | sort -u)" = "$(stat -c %Y clone/gray8.png)"
 # Another size is seen at once, the same size by reading the image; make converts it again.
 changed() { # FILE: other content and the same time
@@ -177,17 +167,12 @@ check stale json out '[x["id"] for x in o[:-1]].count("stale") == 1 and o[-1]["s
 if has_jsonschema; then check schema-stale valid_json check out; fi
 python3 -c 'import sys; d = bytearray(open("film/half-rgb.exr", "rb").read()); d[-1] ^= 1; sys.stdout.buffer.write(d)' >flipped
 changed film/half-rgb.exr <flipped
-txm check film
-check stale-by-size prints "1 stale"
-txm check --content film
-check stale-by-content prints "2 stale"
-txm verify film/blender_tx/half-rgb*
-check verify-finds-content prints "TXM-403"
+gives stale-by-size 5 prints "1 stale" -- check film
+gives stale-by-content 5 prints "2 stale" -- check --content film
+gives verify-finds-content 5 prints "TXM-403" -- verify film/blender_tx/half-rgb*
 gives refresh-leaves-stale 5 -- refresh film
-txm make --json film
-check made-again-by-size json out '[x["state"] for x in o if x["type"] == "file"].count("created") == 1'
-txm check --content film
-check advice-reads-content prints "run: txmill make --content film"
+gives made-again-by-size 0 reports '[x["state"] for x in o if x["type"] == "file"].count("created") == 1' -- make --json film
+gives advice-reads-content 5 prints "run: txmill make --content film" -- check --content film
 txm make --json --content film
 check made-again-by-content json out '[x["state"] for x in o if x["type"] == "file"].count("created") == 1'
 gives fresh-by-content 0 -- check --content film

@@ -31,8 +31,7 @@ check project-preset-space json out 'sorted(x["colorspace"]["detected"] for x in
 for command in resolve check; do
     gives "$command-agrees" 0 -- $command film/tex
 done
-txm plan --shards 2 --json film
-check plan-agrees json out 'o[-1]["to_create"] == 0'
+gives plan-agrees 0 reports 'o[-1]["to_create"] == 0' -- plan --shards 2 --json film
 gives verify-agrees 0 -- verify film --preset pbr
 gives verify-rule 5 prints "TXM-306 warning" -- verify film --rule '*_color.png=Non-Color'
 TXMILL_CACHE_DIR=elsewhere txm make film
@@ -85,11 +84,9 @@ if [ "$(id -u)" -eq 0 ]; then
     check sudo-obeyed prints "loot  ($work/open/.txmill:1)"
     mv open/.txmill foreign.txmill && chown root foreign.txmill
     ln -s ../foreign.txmill open/.txmill && chown -h 65534 open/.txmill
-    txm settings open/job
-    check foreign-link-ignored says "open/.txmill: ignored"
+    gives foreign-link-ignored 0 says "open/.txmill: ignored" -- settings open/job
     rm open/.txmill && mv foreign.txmill open/.txmill && chown 65534 open/.txmill && chmod 775 open
-    txm settings open/job
-    check colleague-obeyed prints "loot  ($work/open/.txmill:1)"
+    gives colleague-obeyed 0 prints "loot  ($work/open/.txmill:1)" -- settings open/job
 else
     skip foreign-settings "needs root"
 fi
@@ -101,12 +98,10 @@ check named-missing test "$rc" -ne 0
 printf 'cachedir = x\n' >other/.txmill
 gives misspelt 2 says "other/.txmill:1: unknown setting 'cachedir' (did you mean 'cache-dir'?)" -- make other/tile64.png
 printf 'threads = many\n' >other/.txmill
-txm make other/tile64.png
-check bad-value-says says "other/.txmill:1: threads is 'many'"
+gives bad-value-says 2 says "other/.txmill:1: threads is 'many'" -- make other/tile64.png
 printf 'ocio = none.ocio\n' >other/.txmill
-txm make --json other/tile64.png
-check project-ocio says "other/none.ocio"
-check project-ocio-object json out '[x["type"] for x in o] == ["error", "summary"] and o[0]["error"]["message"]'
+gives project-ocio 3 says "other/none.ocio" \
+    reports '[x["type"] for x in o] == ["error", "summary"] and o[0]["error"]["message"]' -- make --json other/tile64.png
 rm other/.txmill
 TXMILL_THREADS=0 txm make other/tile64.png
 check variable-bad says "TXMILL_THREADS: threads is '0'"
@@ -151,12 +146,10 @@ check pipe-settings-named says "not a regular file"
 # A file of rules that says what it is, or that is in the project, is quoted.
 printf '# txmill rules\n*.exr=SHOWN\n' >away/rules
 printf 'rules = ../away/rules\n' >came/.txmill
-txm make came/tex/rgb8.png
-check marked-rules-quoted says '"SHOWN"'
+gives marked-rules-quoted 2 says '"SHOWN"' -- make came/tex/rgb8.png
 printf '*.exr=SHOWN\n' >came/rules
 printf 'rules = rules\n' >came/.txmill
-txm make came/tex/rgb8.png
-check own-rules-quoted says '"SHOWN"'
+gives own-rules-quoted 2 says '"SHOWN"' -- make came/tex/rgb8.png
 # What leads out of the folder is said once.
 printf '*.exr=Non-Color\n' >away/rules
 printf 'preset = pbr\ncache-dir = %s/loot\nrules = ../away/rules\n' "$work" >came/.txmill
@@ -170,14 +163,11 @@ for c in check "plan -N 2" resolve; do
     check "outside-${c%% *}" test "$(grep -c "/.txmill:2: cache-dir" err) $(grep -c '"settings_outside"' out)" = "1 1"
     if has_jsonschema; then check "outside-schema-${c%% *}" valid_json "${c%% *}" out; fi
 done
-txm make --json .
-check outside-below json out 'o[-1]["settings_outside"][0]["setting"] == "cache-dir"'
-txm settings --json came
-check outside-settings json out '[x["setting"] for x in o if x["outside"]] == ["cache-dir", "rules"]'
+gives outside-below 0 reports 'o[-1]["settings_outside"][0]["setting"] == "cache-dir"' -- make --json .
+gives outside-settings 0 reports '[x["setting"] for x in o if x["outside"]] == ["cache-dir", "rules"]' -- settings --json came
 txm make --no-settings --json came
 check no-settings test -n "$(find came/tex/blender_tx -name '*.tx')" -a "$(grep -c settings_outside out)" -eq 0
-txm gc --json came
-check outside-gc json out '[len(x["settings_outside"]) for x in o if x["type"] == "summary"] == [2]'
+gives outside-gc 0 reports '[len(x["settings_outside"]) for x in o if x["type"] == "summary"] == [2]' -- gc --json came
 mkdir came/tex/deep
 for dir in tx tx/ ./tx tex/../tx "$work/came/tx" "../came/tx/"; do
     printf 'cache-dir = %s\n' "$dir" >came/.txmill
@@ -186,8 +176,7 @@ for dir in tx tx/ ./tx tex/../tx "$work/came/tx" "../came/tx/"; do
 done
 ln -s "$work/away" came/link
 printf 'cache-dir = link/tx\n' >came/.txmill
-txm settings --json came
-check outside-through-link json out 'any(x["outside"] for x in o)'
+gives outside-through-link 0 reports 'any(x["outside"] for x in o)' -- settings --json came
 # A map sends the reads of a scene.
 printf 'map = P:\\ %s/away\n' "$work" >came/.txmill
 echo "<cycles><shader><image_texture filename='P:\\a.png'/></shader></cycles>" >came/s.xml
@@ -199,8 +188,7 @@ if has_jsonschema; then check outside-map-schema valid_json check out; fi
 mkdir away/in && rm came/link && ln -s "$work/away/in" came/link
 for dir in link/../tx none/../../tx tex/../link/tx; do
     printf 'cache-dir = %s\n' "$dir" >came/.txmill
-    txm settings --json came
-    check "outside-$dir" json out 'any(x["outside"] for x in o)'
+    gives "outside-$dir" 0 reports 'any(x["outside"] for x in o)' -- settings --json came
 done
 rm -r came away loot
 for c in check gc; do
@@ -220,14 +208,12 @@ txm settings --json nest/in/deep
 check inherits-rules json out '[x["value"] for x in o if x["setting"] == "rule"] == ["b#c*.png=Raw", "a*.png=Raw"]'
 txm make -q nest
 check inherits-made test -n "$(find nest/in/deep/in#n\ er -name '*.tx')" -a -n "$(find nest/alone/outer -name '*.tx')"
-txm info --json nest/in
-check inherits-data json out '[x["colorspace"]["detected"] for x in o] == ["data"]'
+gives inherits-data 0 reports '[x["colorspace"]["detected"] for x in o] == ["data"]' -- info --json nest/in
 printf 'root = true # of its own\nthreads = 3\n' >nest/alone/.txmill
 txm settings --json nest/alone
 check root-stops json out '{x["setting"]: x["value"] for x in o if x["setting"] in ("cache-dir", "threads", "preset")} == {"cache-dir": "blender_tx", "threads": "3", "preset": None}'
 printf 'root = false\npreset = none\n' >nest/alone/.txmill
-txm settings nest/alone
-check none-shown prints "none  ($work/nest/alone/.txmill:2)"
+gives none-shown 0 prints "none  ($work/nest/alone/.txmill:2)" -- settings nest/alone
 txm make -q nest/alone/wood_normal.png
 txm make -n --json nest/alone/wood_normal.png
 check none-counts json out 'o[0]["colorspace"]["detected"] == "scene_linear_srgb"'
@@ -236,17 +222,13 @@ check none-option json out 'o[0]["colorspace"]["detected"] == "scene_linear_srgb
 TXMILL_PRESET=none txm make -n --json nest/in/deep/wood_normal.png
 check none-variable json out 'o[0]["colorspace"]["detected"] == "scene_linear_srgb"'
 printf 'root = yes\n' >nest/alone/.txmill
-txm settings nest/alone
-check root-bad says "nest/alone/.txmill:1: root is 'yes', but must be true or false"
+gives root-bad 2 says "nest/alone/.txmill:1: root is 'yes', but must be true or false" -- settings nest/alone
 printf 'cache-dir = "a b\n' >nest/alone/.txmill
-txm settings nest/alone
-check quote-open says "nest/alone/.txmill:1: cache-dir has a quote that is not closed"
+gives quote-open 2 says "nest/alone/.txmill:1: cache-dir has a quote that is not closed" -- settings nest/alone
 printf 'cache-dir = # nothing\n' >nest/alone/.txmill
-txm settings nest/alone
-check comment-alone says "nest/alone/.txmill:1: cache-dir has no value"
+gives comment-alone 2 says "nest/alone/.txmill:1: cache-dir has no value" -- settings nest/alone
 printf 'theads = 3\n' >nest/.txmill
-txm settings nest/in
-check above-misspelt says "nest/.txmill:1: unknown setting 'theads'"
+gives above-misspelt 2 says "nest/.txmill:1: unknown setting 'theads'" -- settings nest/in
 TXMILL_SETTINGS=nest/in/.txmill txm settings nest/in
 check named-alone rc_is 0
 rm -r nest
@@ -263,8 +245,7 @@ check below-rule prints '"ACEScg" by wood.* ('"$work/show/b/.txmill:1"')'
 txm make --json show
 check below-made json out '{x["input"]: (x["colorspace"]["requested"], x["alpha"]) for x in o if x["type"] == "file"} == {"show/wood.png": ("Non-Color", "straight"), "show/a/wood.png": ("sRGB", "straight"), "show/b/deep/wood.png": ("ACEScg", "none")}'
 check below-folders test "$(find show -name '*.tx' -printf '%h\n' | sort | xargs)" = "show/a/tx_a show/b/deep/tx_b show/blender_tx"
-txm make -n --json show
-check below-again json out 'o[-1]["up_to_date"] == 3'
+gives below-again 0 reports 'o[-1]["up_to_date"] == 3' -- make -n --json show
 for command in resolve check; do
     gives "below-$command" 0 -- $command show
 done
@@ -272,14 +253,12 @@ txm make -n --force show
 check below-who prints '"Non-Color" by wood.* ('"$work/show/.txmill:1"')'
 txm verify show
 check below-verify test "$rc $(tail -n 1 out)" = "0 3 files: 3 good"
-txm plan -N 1 --json show
-check below-plan json out 'o[-1]["to_create"] == 0'
+gives below-plan 0 reports 'o[-1]["to_create"] == 0' -- plan -N 1 --json show
 txm make --json -n -d said show
 check below-option json out 'all("/said/" in x["tx"] for x in o if x["type"] == "file" and x["input"] != "show/wood.png")'
 TXMILL_WORKING_SPACE="Linear Rec.709" txm make --json -n show
 check below-variable json out '[x["state"] for x in o if x.get("input") == "show/a/wood.png"] == ["would-create"]'
-txm gc --keep-for show show
-check below-gc says "would remove 0 of 3 files"
+gives below-gc 0 says "would remove 0 of 3 files" -- gc --keep-for show show
 printf 'rule = wood.*=Non-Colour\n' >show/b/.txmill
 gives below-bad-rule 2 says "$work/show/b/.txmill:1 'wood.*': colour space \"Non-Colour\" is not in the OCIO config built-in" \
     -- make show
@@ -315,8 +294,7 @@ check below-order prints '"ACEScg" by wood.* ('"$work/show/b/.txmill:2"')'
 rm show/rules.txt
 printf 'colour = x\n' >show/b/.txmill
 costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, cache-limit, ocio, working-space, blender, preset, rule, rules, threads, map and limit"
-txm make show
-check below-misspelt says "$work/show/b/.txmill:1: unknown setting 'colour'"
+gives below-misspelt 2 says "$work/show/b/.txmill:1: unknown setting 'colour'" -- make show
 # A config on the command line is checked once, before any file.
 find show -name '*.tx' -delete
 txm make --ocio none.ocio show
@@ -379,13 +357,11 @@ for how in "--ocio nosuch.ocio" "--working-space Nowhere" "-c sRGBB" "--device c
     check "run-error${how// /}-object" json out 'any(x["type"] == "error" and x["error"]["message"] for x in o)'
     check "run-error${how// /}-log" json run.jsonl 'any(x["type"] == "error" for x in o)'
     if has_jsonschema; then check "run-error${how// /}-schema" valid_json make out; fi
-    txm report --json run.jsonl
-    check "run-error${how// /}-report" json out 'o[0]["verdict"] == "failed"'
+    gives "run-error${how// /}-report" 0 reports 'o[0]["verdict"] == "failed"' -- report --json run.jsonl
     rm -f run.jsonl
 done
 printf '{"schema":"txmill.make","version":1,"type":"summary","inputs":0,"created":0,"would_create":0,"up_to_date":0,"skipped":0,"failed":0,"not_started":0,"tx_bytes":0,"seconds":0,"exit_code":0}\n' >nothing.jsonl
-txm report --json nothing.jsonl
-check nothing-done json out 'o[0]["verdict"] == "nothing-done"'
+gives nothing-done 0 reports 'o[0]["verdict"] == "nothing-done"' -- report --json nothing.jsonl
 for command in info verify resolve list view make plan check; do
     txm $command --json no/such/file.tx
     check "$command-error-object" json out 'len(o) > 0 or True'
@@ -412,16 +388,14 @@ touch -d '2020-01-01' film/tex/wood_color.png
 cp "$golden/tile64.png" film/tex/new.png
 gives check 5 prints "not ready to render: 1 of 3 textures fresh, 1 outdated, 1 missing; run: txmill make" \
     prints "film/tex/new.png: missing" -- check film
-txm check --json film
-check check-json json out 'o[-1]["ready"] is False and o[-1]["outdated"] == 1 and o[-1]["missing"] == 1'
+gives check-json 5 reports 'o[-1]["ready"] is False and o[-1]["outdated"] == 1 and o[-1]["missing"] == 1' -- check --json film
 if has_jsonschema; then check check-schema valid_json check out; fi
 gives check-ignore 0 -- check film --ignore outdated --ignore missing
 gives check-ignore-unknown 2 -- check --ignore nonsense film
 txm make -q film
 gives check-lint 0 prints "grey-rgb" prints "ready to render: " -- check --lint film
-txm check --lint --json film
-check check-lint-note json out 'all(x["severity"] == "note" for x in o if x.get("id") == "grey-rgb")'
-check check-json-words json out 'all("-" not in key for x in o for key in x)'
+gives check 0 reports 'all(x["severity"] == "note" for x in o if x.get("id") == "grey-rgb")' \
+    reports 'all("-" not in key for x in o for key in x)' -- check --lint --json film
 cp "$TXM_TESTDATA"/blend/materials.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && chmod -R u+w textures
 gives check-scene 5 prints "run: txmill make materials.blend" -- check materials.blend
 txm make -q materials.blend
@@ -464,13 +438,10 @@ check option-before-command says "--color: options come after the command, as in
 # The singular is used for one.
 printf 'P6\n1 1\n255\nabc' >one.ppm
 txm make --json --log one.jsonl -o one.tx one.ppm
-txm make -f -o one.tx one.ppm
-check one-level prints ", 1 level, "
-txm info one.tx
-check one-level-info prints " px, 1 level, tiles"
+gives one-level 0 prints ", 1 level, " -- make -f -o one.tx one.ppm
+gives one-level-info 0 prints " px, 1 level, tiles" -- info one.tx
 txm make --json --log as-is.jsonl one.ppm
-txm report one.jsonl as-is.jsonl
-check one-as-it-is says "1 used as it is"
+gives one-as-it-is 0 says "1 used as it is" -- report one.jsonl as-is.jsonl
 rm one.* as-is.jsonl
 txm doctor --json
 if has_jsonschema; then check doctor-schema valid_json doctor out; fi
@@ -481,8 +452,7 @@ txm verify --color always "$(find film -name 'wood_color*.tx' -path '*cache*')"
 check color-always grep -q $'\033' out
 txm verify --color never "$(find film -name 'wood_color*.tx' -path '*cache*')"
 check color-never test "$(grep -c $'\033' out)" -eq 0
-txm verify --color sometimes x
-check color-bad says "must be auto, always or never"
+gives color-bad 2 says "must be auto, always or never" -- verify --color sometimes x
 
 # A letter has the same meaning in all commands, except that -v is the coordinate in commands with -u.
 for command in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do

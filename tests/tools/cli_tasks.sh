@@ -90,13 +90,11 @@ for command in check make; do
     gives "nothing-$command" 2 -- $command
 done
 cp ../shot.blend ./b.blend && cp ../shot.blend ./a.blend && echo '<svg/>' >c.xml && cp ../tex/wood.png .
-txm check
-check two-scenes says "checking a.blend and 1 other scene of this folder"
+gives two-scenes 5 says "checking a.blend and 1 other scene of this folder" -- check
 check not-every-xml test "$(grep -c 'c.xml' "$work/err")" -eq 0
 cd "$work" || exit 1
 "$TXMILL" make -q loose && cp film/shot.blend 'loose/the scene.blend'
-txm check loose
-check names-the-scene prints 'name the scene, as in: txmill check "loose/the scene.blend"'
+gives names-the-scene 5 prints 'name the scene, as in: txmill check "loose/the scene.blend"' -- check loose
 
 # ---- the budget ---------------------------------------------------------------------------------------------------------
 # 300 x 200 RGBA with a fresh tx file and 64 x 64 grey without one, as level 0 and, in a picture of 100 px, from level 1 on.
@@ -107,18 +105,15 @@ check budget-sum json out 'o[-1]["whole_bytes"] == sum(x["whole_bytes"] for x in
 if has_jsonschema; then check budget-schema valid_json budget out; fi
 # Data maps count as such by their names, unless something else says how images are used.
 cp "$golden/rgb8.png" sums/wood_normal.png && "$TXMILL" make -q --preset pbr sums/wood_normal.png
-txm budget sums
-check budget-preset says "1 texture is data by its name (--preset pbr); a scene says how it uses them"
+gives budget-preset 0 says "1 texture is data by its name (--preset pbr); a scene says how it uses them" -- budget sums
 txm budget --json sums
 check budget-preset-fresh json out '[x["fresh"] for x in o if x.get("image") == "sums/wood_normal.png"] == [True] and o[-1]["data_by_name"] == 1'
 # What a rule is called does not matter.
 cp "$golden/rgb8.png" "sums/map (preset pbr).png"
-txm budget --rule '*(preset pbr).png=Non-Color' --json sums
-check budget-rule json out 'o[-1]["data_by_name"] == 1'
+gives budget-rule 0 reports 'o[-1]["data_by_name"] == 1' -- budget --rule '*(preset pbr).png=Non-Color' --json sums
 rm "sums/map (preset pbr).png"
 mkdir sums/own && cp "$golden/rgb8.png" sums/own/leaf_normal.png && echo 'preset = pbr' >sums/own/.txmill
-txm budget --json sums
-check budget-own-project json out 'o[-1]["data_by_name"] == 2'
+gives budget-own-project 0 reports 'o[-1]["data_by_name"] == 2' -- budget --json sums
 rm -r sums/own
 txm budget -c sRGB --json sums
 check budget-no-preset json out '[x["fresh"] for x in o if x.get("image") == "sums/wood_normal.png"] == [False] and o[-1]["data_by_name"] == 0'
@@ -132,8 +127,7 @@ gives budget-of-damaged 3 prints "2 textures: " -- budget sums
 cp "$TXM_TESTDATA"/blend/lint.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && txm check lint.blend
 check normal-map-color says 'image "bad normal" feeds a Normal Map node but is in sRGB: set it to Non-Color'
 mkdir 'no scene' && cp "$golden/rgb8.png" 'no scene'
-txm list 'no scene'
-check list-without-scene says "'txmill resolve \"no scene\"' shows the tx files of its images"
+gives list-without-scene 2 says "'txmill resolve \"no scene\"' shows the tx files of its images" -- list 'no scene'
 echo '<svg/>' >'no scene/drawing.xml'
 txm list 'no scene'
 check list-no-cycles-xml eval 'rc_is 2 && says "no scene found; '"'txmill resolve"'" && ! says drawing.xml'
@@ -212,8 +206,7 @@ for i in 1 2; do
     txm check long
     check "long-known-$i" eval 'rc_is 3 && says "long/sky.png: damaged: " && ! grep -q "run: txmill make" out'
 done
-txm check --json ./long/../long
-check long-json json out 'o[0]["id"] == "damaged" and not o[-1]["ready"]'
+gives long-json 3 reports 'o[0]["id"] == "damaged" and not o[-1]["ready"]' -- check --json ./long/../long
 (cd long && run "$TXMILL" check sky.png; exit "$rc")
 check long-by-another-name test $? -eq 3
 check long-bounded test "$(find "$XDG_CACHE_HOME" -type f | wc -l)" -eq 1
@@ -378,6 +371,5 @@ out, err = run.communicate(timeout=60)
 print(run.returncode, out.strip(), err.strip())
 PY
 check interrupted test -s interrupted -a "$(grep -c 'not ready' interrupted)" -eq 0
-txm make -q --progress many --force
-check quiet-progress says "txmill: progress 100%"
+gives quiet-progress 0 says "txmill: progress 100%" -- make -q --progress many --force
 finish

@@ -23,8 +23,7 @@ check view-says grep -qE "Cycles +uses it for scenes" out
 restore() { rm -f "$tx" && cp -p good.keep "$tx"; }
 
 touch -d '2020-01-02' "$tx"
-txm info "$tx"
-check outdated-in-words prints "Cycles        reads the source image instead"
+gives outdated-in-words 0 prints "Cycles        reads the source image instead" -- info "$tx"
 check outdated-relative grep -qE 'is newer than the tx file by [0-9]+ (years|days|hours)' out
 restore
 
@@ -42,37 +41,30 @@ TERM=xterm txm view -F symbols -s 20x4 "$tx"
 check view-of-damaged test "$(grep -cE 'Cycles +uses it for scenes' out)" -eq 0
 txm info --deep "$tx"
 check damaged-in-words grep -qE "renders magenta where tile [0-9],[0-9] of level 0 is damaged" out
-txm info "$tx"
-check quick-reads-no-pixel prints "Cycles        uses it"
+gives quick-reads-no-pixel 0 prints "Cycles        uses it" -- info "$tx"
 restore
 
 "$TXMILL" make -q --force --compression zstd "${settings[@]}" "$image"
-txm info "$tx"
-check zstd-in-words prints "official Blender's libtiff is built without"
-txm make -v "${settings[@]}" --compression zstd "$image"
-check zstd-asked-for-stays prints up-to-date
-txm make "${settings[@]}" "$image"
-check zstd-is-remade prints created
+gives zstd-in-words 0 prints "official Blender's libtiff is built without" -- info "$tx"
+gives zstd-asked-for-stays 0 prints up-to-date -- make -v "${settings[@]}" --compression zstd "$image"
+gives zstd-is-remade 0 prints created -- make "${settings[@]}" "$image"
 restore
 
 # The file has the name of other settings, so its pixels are not those that Cycles looks up.
 other=$("$TXMILL" make --dry-run --json -c Non-Color -a straight "$image" | python3 -c 'import json,sys; print(json.loads(sys.stdin.readline())["tx"])')
 cp -p "$tx" "$other"
-txm info --json "$other"
-check misnamed-info json out 'o[0]["use"] == "name" and not o[0]["cycles"]["accepted"]'
+gives misnamed-info 0 reports 'o[0]["use"] == "name" and not o[0]["cycles"]["accepted"]' -- info --json "$other"
 rm "$other"
 "$TXMILL" make -q --envlatl -d ll "$image"
 txm info --json "$(find . -path '*ll/*.tx')"
 check envlatl json out 'o[0]["use"] == "name" and "equiangular" in o[0]["cycles"]["reason"]'
 cp -p "$tx" direct.tx
-txm info direct.tx
-check direct prints "uses it where a scene names this file as its image"
+gives direct 0 prints "uses it where a scene names this file as its image" -- info direct.tx
 
 # ---- made with other settings ------------------------------------------------------------------------------------------
 gives otherwise 0 prints "made with other settings" prints "compression zip, not none" prints "--force rewrites" \
     -- make "${settings[@]}" --compression none "$image"
-txm make "${settings[@]}" --strict "$image"
-check otherwise-strict prints "with a border section"
+gives otherwise-strict 0 prints "with a border section" -- make "${settings[@]}" --strict "$image"
 txm make "${settings[@]}" --tile 32 "$image"
 check otherwise-tile prints "tiles of 64 px, not 32"
 txm make "${settings[@]}" "$image"
@@ -80,9 +72,7 @@ check otherwise-only-if-asked test "$(grep -c "other settings" out)" -eq 0
 # A file that Blender does not accept causes a warning.
 for how in "--compression zstd" "--envlatl" "--tile 128"; do
     # shellcheck disable=SC2086
-    txm make --force $how -d odd "$image"
-    check "warns-of${how// /-}" says "${how%% *}"
-    check "warns-of${how// /-}-Blender" says "Blender"
+    gives "warns-of${how// /-}" 0 says "${how%% *}" says "Blender" -- make --force $how -d odd "$image"
 done
 
 # ---- folders, lists ----------------------------------------------------------------------------------------------------
@@ -118,8 +108,7 @@ rm -r pbr/blender_tx
 "$TXMILL" make -q --preset pbr pbr
 gives made-as-data 5 prints "there is one with colour space" -- check pbr
 check made-as-data-no-make test "$(grep -c 'run: txmill make' out)" -eq 0
-txm check --preset pbr pbr
-check made-as-data-preset prints "ready to render: 3 of 3 textures fresh"
+gives made-as-data-preset 0 prints "ready to render: 3 of 3 textures fresh" -- check --preset pbr pbr
 
 # ---- one answer, with its condition ----------------------------------------------------------------------------------
 # The same image, used as colour and as data: each tx file is right for the scenes that set its space. A preset guesses
@@ -160,16 +149,13 @@ for set in "sRGB auto: and alpha type auto" "Non-Color straight:"; do
     check "one-check${use// /}" json out "(o[0]['id'], o[0]['shows']) == ('fresh', '$shows')"
 done
 gives one-scene 0 -- check one/shot.xml
-txm gc --delete one
-check one-gc prints "$srgb: kept: left-over"
-check one-gc-condition prints "Cycles uses it for scenes that set sRGB and alpha type auto; preset pbr says Non-Color"
+gives one-gc 0 prints "$srgb: kept: left-over" \
+    prints "Cycles uses it for scenes that set sRGB and alpha type auto; preset pbr says Non-Color" -- gc --delete one
 check one-gc-kept test -e "$srgb" -a -e "$data"
-txm gc --json one
-check one-gc-json json out '[x.get("reason") for x in o if x["type"] == "file"] == ["left-over"]'
+gives one-gc-json 0 reports '[x.get("reason") for x in o if x["type"] == "file"] == ["left-over"]' -- gc --json one
 if has_jsonschema; then check one-gc-schema valid_json gc out; fi
 rm one/.txmill
-txm gc one
-check one-gc-by-name prints "its image's name says Non-Color"
+gives one-gc-by-name 0 prints "its image's name says Non-Color" -- gc one
 txm gc one --preset none
 check one-gc-no-guess test "$(grep -c left-over out)" -eq 0
 txm gc --delete --keep-for one/shot.xml one

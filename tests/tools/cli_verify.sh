@@ -24,15 +24,13 @@ check odd-bits-not-recomputed test "$(grep -c TXM-205 out)" -eq 7
 touch -d '2020-01-02' rgb8.png
 gives stale 5 prints "TXM-401 warning" prints "2020-01-02 00:00:00" -- verify "$rgb" "$half"
 check findings-are-no-failure test ! -s err
-txm verify --deep --json "$rgb"
-check stale-but-equal json out '[f["id"] for f in o[0]["findings"]] == ["TXM-401"]'
+gives stale-but-equal 5 reports '[f["id"] for f in o[0]["findings"]] == ["TXM-401"]' -- verify --deep --json "$rgb"
 touch -r "$rgb" rgb8.png
 
 cp "$rgb" broken.tx
 printf 'XXXX' | dd of=broken.tx bs=1 seek=2000 conv=notrunc status=none
-gives flipped 5 -- verify --json broken.tx
-check flipped-place json out 'any(f["severity"] == "error" and f["level"] is not None for f in o[0]["findings"])'
-check name-note json out 'any(f["id"] == "TXM-302" for f in o[0]["findings"])'
+gives flipped 5 reports 'any(f["severity"] == "error" and f["level"] is not None for f in o[0]["findings"])' \
+    reports 'any(f["id"] == "TXM-302" for f in o[0]["findings"])' -- verify --json broken.tx
 if has_jsonschema; then check schema-findings valid_json verify out; fi
 txm verify -q "$rgb" broken.tx
 check quiet test "$(grep -c good out)" -eq 0
@@ -67,11 +65,9 @@ check exchanged-names json out 'all([f["id"] for f in x["findings"] if f["severi
 
 # ---- sources elsewhere -----------------------------------------------------------------------------------------------
 mkdir moved && mv gray8.png moved/ && mkdir moved/blender_tx && mv "$grey" moved/blender_tx/
-txm verify --json moved/blender_tx/*.tx
-check moved-project json out 'o[0]["good"] and not o[0]["findings"]'
+gives moved-project 0 reports 'o[0]["good"] and not o[0]["findings"]' -- verify --json moved/blender_tx/*.tx
 mv moved/gray8.png elsewhere.png
-txm verify --json moved/blender_tx/*.tx
-check missing-source json out '[f["id"] for f in o[0]["findings"]] == ["TXM-402"]'
+gives missing-source 0 reports '[f["id"] for f in o[0]["findings"]] == ["TXM-402"]' -- verify --json moved/blender_tx/*.tx
 gives missing-source-deep 5 -- verify --deep moved/blender_tx/*.tx
 gives source-given 0 -- verify --deep --source elsewhere.png moved/blender_tx/*.tx
 gives source-of-many 2 -- verify --source a.png "$rgb" "$half"
@@ -96,8 +92,7 @@ done
 check corpus test $bad -eq 0
 if has_jsonschema; then check corpus-schema valid_json verify all; fi
 gives unreadable 3 last_line_is "TXMILL-ERROR code=3 failed=1 total=2" -- verify missing.tx "$rgb"
-txm verify --json missing.tx
-check unreadable-json json out 'o[0]["error"]["status"] == "not-found"'
+gives unreadable-json 3 reports 'o[0]["error"]["status"] == "not-found"' -- verify --json missing.tx
 if has_jsonschema; then check schema-error valid_json verify out; fi
 
 blender=${TXM_GOLDEN_TX:-}

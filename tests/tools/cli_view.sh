@@ -34,12 +34,9 @@ NO_COLOR=1 LC_ALL=C TERM=xterm txm view -F symbols -s 60x16 rgb.tx
 check symbols-ascii test "$(picture | LC_ALL=C tr -d '\n -~' | wc -c)" -eq 0
 TERM=dumb txm view -F symbols rgb.tx
 check symbols-dumb test "$(grep -c $'\e' out)" -eq 0
-txm view -F symbols -l 3 -s 20x20 rgb.tx
-check level prints "level 3 of 9: 37 x 25 px"
-txm view -F symbols -s 20x4 rgb.tx
-check level-fits prints "level 1 of 9"
-txm view -F symbols -s 4x2 rgb.tx
-check level-fits-small prints "level 3 of 9"
+gives level 0 prints "level 3 of 9: 37 x 25 px" -- view -F symbols -l 3 -s 20x20 rgb.tx
+gives level-fits 0 prints "level 1 of 9" -- view -F symbols -s 20x4 rgb.tx
+gives level-fits-small 0 prints "level 3 of 9" -- view -F symbols -s 4x2 rgb.tx
 # Level 0 is black at its left edge and white at its right one, so the picture is not blank.
 gives wide 0 -- view -F symbols -s 30x3 wide.tx
 if has_terminal; then

@@ -62,8 +62,7 @@ check builtin-decoded json out 'o[0]["data_type"] == "half" and o[0]["colorspace
 # In another working space, sRGB through the config and sRGB without it must be the same.
 txm make -q -d g -c __builtin_srgb -a auto --blender 5.3 --working-space ACEScg rgb8.png
 txm make -q -d h -c sRGB -a auto --blender 5.3 --working-space ACEScg rgb8.png
-txm diff g/rgb8.png.*.tx h/rgb8.png.*.tx --max-error 0.001
-check builtin-working-space prints "within"
+gives builtin-working-space 0 prints "within" -- diff g/rgb8.png.*.tx h/rgb8.png.*.tx --max-error 0.001
 gives builtin-case 2 -- make -c __Builtin_srgb rgb8.png
 txm colorspaces --names
 check builtin-not-listed test "$(grep -c __builtin out)" = 0
@@ -109,9 +108,8 @@ for release in 5.2 5.3; do
     if has_jsonschema; then check up-verify-schema-$release valid_json verify out; fi
     gives up-resolve 5 prints "  Blender $release: fresh, $(tx_of la8.png)" \
         prints "  Blender $other: unusable, $(tx_of la8.png)" -- resolve --blender $other up/la8.png
-    txm info --blender $other "$(tx_of la8.png)"
-    check up-info-$release prints "  Cycles        uses it, with colours or alpha other than the scene's: made for Blender $release"
-    check up-info-for-$release prints "  for Blender   $release"
+    gives up-info 0 prints "  Cycles        uses it, with colours or alpha other than the scene's: made for Blender $release" \
+        prints "  for Blender   $release" -- info --blender $other "$(tx_of la8.png)"
     txm info --json "$(tx_of la8.png)" "$(tx_of rgb8.png)"
     check up-info-json-$release json out "[x['made_for'] and x['made_for'].split()[0] for x in o] == ['$release', None]"
     if has_jsonschema; then check up-info-schema-$release valid_json info out; fi
@@ -156,16 +154,14 @@ for release in 5.2 5.3; do
     txm check --blender $release up/la8.png
     check up-unknown-$release rc_is 0
     check up-unknown-says-$release prints "up/la8.png: fresh: it does not record which Blender made it: unless $release did, Blender $release shows other pixels"
-    txm verify --blender $release "$(tx_of la8.png)"
-    check up-unknown-verify-$release prints "TXM-311 note"
+    gives "up-unknown-verify-$release" 0 prints "TXM-311 note" -- verify --blender $release "$(tx_of la8.png)"
 done
 gives up-unknown-deep-5.2 0 -- verify --deep --blender 5.2 "$(tx_of la8.png)" "$(tx_of rgba8.png)"
 check up-unknown-deep-known test "$(grep -c TXM-311 out)" = 0
 gives up-unknown-deep-5.3 5 -- verify --deep --blender 5.3 "$(tx_of la8.png)" "$(tx_of rgba8.png)"
 check up-unknown-deep-says test "$(grep -c "its pixels are those of Blender 5.2: Blender 5.3 shows old pixels" out)" = 2
 touch -d '1 hour ago' "$(tx_of la8.png)"
-txm refresh --blender 5.3 up/la8.png
-check up-not-touched prints "not refreshed: TXM-310"
+gives up-not-touched 5 prints "not refreshed: TXM-310" -- refresh --blender 5.3 up/la8.png
 
 # ---- which config -------------------------------------------------------------------------------------------------------
 # testdata/color/configs.tsv: the names that official Blender gave with these configs in $OCIO.
@@ -214,8 +210,7 @@ txm make -n --json --blender 5.2 project/sub/rgb8.png
 check project-ignored test "$(digest_of)" = 926BDA8569F1F2504902F06ABA51E46D
 txm make -n --json project/sub/rgb8.png rgb8.png
 check project-beside test "$(digest_of | tr '\n' ' ')" = "3F37FE133E281E534EB60EBD005DDBF1 926BDA8569F1F2504902F06ABA51E46D "
-txm list --json project/sub/names-5.3.blend
-check project-working-space json out 'o[0]["working_space"] == "Linear"'
+gives project-working-space 0 reports 'o[0]["working_space"] == "Linear"' -- list --json project/sub/names-5.3.blend
 txm settings --json project/sub/deep
 check project-setting json out '[(x["value"], x["origin"]) for x in o if x["setting"] == "ocio"] == [("'"$work"'/project/bare.ocio", "'"$work"'/project/.blender_project/project.toml")]'
 BLENDER_OCIO=configs/xyz.ocio OCIO=bare.ocio txm settings --json project/sub
@@ -238,8 +233,7 @@ for config in "$work/bare.ocio" '{project_root}/../bare.ocio' '{project_root}/li
     check "project-left-out-$config" test "$(digest_of)" = 926BDA8569F1F2504902F06ABA51E46D -a "$(grep -c outside out err | tr '\n' ' ')" = "out:0 err:0 "
 done
 printf 'schema_version = 1\nname = "film"\nocio_config = "%s"\n' '{project_root}/../../none.ocio' >project/.blender_project/project.toml
-txm make -n --json project/sub/rgb8.png
-check project-outside-absent json out 'len(o[-1]["settings_outside"]) == 1'
+gives project-outside-absent 0 reports 'len(o[-1]["settings_outside"]) == 1' -- make -n --json project/sub/rgb8.png
 mv project/inside.toml project/.blender_project/project.toml && rm project/link
 printf 'ocio = ../configs/xyz.ocio\n' >project/.txmill
 txm settings --json project/sub
@@ -272,17 +266,14 @@ txm make -q rgb8.png film/rgb8.png film/sub/rgb8.png
 check each-its-own test -f film/blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx
 txm settings --json film
 check setting-shown json out '[(x["value"], x["origin"].endswith("film/.txmill:2")) for x in o if x["setting"] == "blender"] == [("5.3", True)]'
-txm settings rgb8.png
-check default-shown prints "blender        $newest  (default)"
+gives default-shown 0 prints "blender        $newest  (default)" -- settings rgb8.png
 printf 'blender = 4.9\n' >film/.txmill
 gives unknown 2 says "film/.txmill:1: blender is '4.9', but must be $releases" -- make film/rgb8.png
 for bad in 5 5.2. 5.20 5.2.x 4.9 5.4. 5.4.x 5.44 '' 'blender'; do
     gives "refused-${bad:-empty}" 2 -- make --blender "$bad" rgb8.png
 done
 for newer in "$next" 6.0 "$next.1"; do
-    txm resolve --blender $newer rgb8.png
-    check "newer-$newer" says "Blender $newer is newer than this txmill"
+    gives "newer-$newer" 0 says "Blender $newer is newer than this txmill" -- resolve --blender $newer rgb8.png
 done
-txm doctor --blender 5.3
-check doctor prints "5.3"
+gives doctor 0 prints "5.3" -- doctor --blender 5.3
 finish

@@ -70,28 +70,23 @@ cp -p "$(tx_of a.png)" kept
 for record in 0 9x -9 15 'x '; do
     LC_ALL=C sed "s/txmill:Limit=\"90\"/txmill:Limit=\"$(printf '%-2s' "$record")\"/" kept >"$(tx_of a.png)"
     touch -r film/bg/a.png "$(tx_of a.png)"
-    txm check film/bg/a.png
-    check "record '$record'" prints "made at full size, where the limit is now 90 px"
+    gives "record '$record'" 5 prints "made at full size, where the limit is now 90 px" -- check film/bg/a.png
 done
 cp -p kept "$(tx_of a.png)"
 
 # ---- what commands say ------------------------------------------------------------------------------------------------------
 gives fresh 0 says "with limited sizes of 6 images" -- check film
-txm check -v film
-check fresh-sizes prints "film/bg/a.png: fresh: 75x50 of 301x203"
+gives fresh-sizes 0 prints "film/bg/a.png: fresh: 75x50 of 301x203" -- check -v film
 txm check --json film
 if has_jsonschema; then check fresh-schema valid_json check out; fi
 check fresh-json json out '{o["image"].split("/")[-1]: o.get("limited") for o in o if o["type"] == "texture"}["a.png"] == "75x50 of 301x203"'
-txm info "$(tx_of a.png)"
-check info prints "  limited       to 90 px: the image is larger"
-check info-used prints "uses it for scenes that set sRGB"
+gives info 0 prints "  limited       to 90 px: the image is larger" prints "uses it for scenes that set sRGB" \
+    -- info "$(tx_of a.png)"
 txm info --json "$(tx_of a.png)" "$(tx_of h.png)"
 if has_jsonschema; then check info-schema valid_json info out; fi
 check info-json json out '[o.get("limit_px") for o in o] == [90, None]'
-txm make film
-check again-none says "0 created"
-txm settings film
-check settings prints "bg/* 90"
+gives again-none 0 says "0 created" -- make film
+gives settings 0 prints "bg/* 90" -- settings film
 txm settings --json film
 if has_jsonschema; then check settings-schema valid_json settings out; fi
 txm budget --json film
@@ -107,30 +102,24 @@ gives other 5 \
     prints "film/bg/a.png: unusable: made with a limit of 90 px, where it is now 40 px; Cycles uses it, at another size than the settings say" \
     prints "film/bg/flat.png: unusable" -- check film
 gives other 5 prints "TXM-312 warning" -- verify film
-txm info "$(tx_of a.png)"
-check other-info prints "uses it, at another size than the settings say"
-txm resolve film/bg/a.png
-check other-resolve prints "unusable"
+gives other-info 0 prints "uses it, at another size than the settings say" -- info "$(tx_of a.png)"
+gives other-resolve 5 prints "unusable" -- resolve film/bg/a.png
 gives option-wins 0 -- check --limit 80 film/bg
-txm check --limit none --limit 50 film/bg/a.png
-check none-says prints "made with a limit of 90 px, where there is none now"
-check none-advice prints "run: txmill make --limit none --limit 50 film/bg/a.png"
+gives none 5 prints "made with a limit of 90 px, where there is none now" \
+    prints "run: txmill make --limit none --limit 50 film/bg/a.png" -- check --limit none --limit 50 film/bg/a.png
 TXMILL_LIMIT='a.png 80' txm check film/bg/a.png
 check variable-wins rc_is 0
-txm check --no-settings film/bg/a.png
-check no-settings prints "where there is none now"
+gives no-settings 5 prints "where there is none now" -- check --no-settings film/bg/a.png
 gives no-settings-verify 0 -- verify --no-settings "$(tx_of a.png)"
 txm make -q film
 check other-made test "$(size_of a.png)" = 37x25 -a "$(size_of sky.exr)" = 24x24
 rm film/.txmill
 txm make -q film
 check whole-made test "$(size_of a.png)" = 301x203
-txm info --json "$(tx_of a.png)"
-check whole-record json out '"limit_px" not in o[0]'
+gives whole-record 0 reports '"limit_px" not in o[0]' -- info --json "$(tx_of a.png)"
 printf 'limit = 90\n' >film/.txmill
-txm check film/bg/a.png film/bg/sky.exr
-check whole-stale prints "a.png: unusable: made at full size, where the limit is now 90 px"
-check whole-stale-exr prints "sky.exr: unusable: made at full size, where the limit is now 90 px"
+gives whole-stale 5 prints "a.png: unusable: made at full size, where the limit is now 90 px" \
+    prints "sky.exr: unusable: made at full size, where the limit is now 90 px" -- check film/bg/a.png film/bg/sky.exr
 txm make -q film
 check again-same test "$(digest a.png)" = "$before"
 # Each project limits its own images, and those that a scene or a list names.
@@ -149,14 +138,11 @@ check tiles json out 'sorted((o["width"], o["height"]) for o in o if o["type"] =
 cat >scene.xml <<'E2'
 <cycles><shader name="m"><image_texture name="t" filename="tiles/t.1001.png" colorspace="sRGB" alpha_type="unassociated"/></shader></cycles>
 E2
-txm make --json --limit 32 scene.xml
-check scene json out '[o["width"] for o in o if o["type"] == "file"] == [32]'
+gives scene 0 reports '[o["width"] for o in o if o["type"] == "file"] == [32]' -- make --json --limit 32 scene.xml
 gives scene-fresh 0 -- check --limit 32 scene.xml
 gives scene-stale 5 -- check scene.xml
-txm list scene.xml
-check scene-list prints "1 texture: 1 unusable"
-txm list --limit 32 scene.xml
-check scene-list-limited prints "1 texture: 1 fresh"
+gives scene-list 0 prints "1 texture: 1 unusable" -- list scene.xml
+gives scene-list-limited 0 prints "1 texture: 1 fresh" -- list --limit 32 scene.xml
 key() { "$TXMILL" make --key "$@" | cut -d ' ' -f 1; }
 check keys-differ test "$(key film/hero/h.png --limit 100)" != "$(key film/hero/h.png --limit 50)"
 check keys-same test "$(key film/hero/h.png --limit 100)" = "$(key film/hero/h.png --limit 150)"
@@ -184,8 +170,7 @@ open("vast.ppm", "wb").write(b"P6 300000 2 255\n" + row + row[::-1])
 E2
 gives vast 0 -- make -q vast.ppm
 gives vast-fresh 0 -- check vast.ppm
-txm verify vast.ppm
-check vast-verified prints ": good"
+gives vast-verified 0 prints ": good" -- verify vast.ppm
 check vast-levels test "$("$TXMILL" info --json blender_tx/vast.ppm.*.tx | sed 's/.*"levels":\[//' | grep -o '"width":' | wc -l)" = 19
 gives vast-diff 0 -- diff --max-error 0 blender_tx/vast.ppm.*.tx blender_tx/vast.ppm.*.tx
 txm sample blender_tx/vast.ppm.*.tx

@@ -21,12 +21,10 @@ check same-file-once prints "./tex/wall_color.png: skipped"
 check loop-ended test "$(find tex/ -name '*.tx' | wc -l)" -eq 4
 txm make -n tex/sub
 check folder-without-r eval 'rc_is 0 && prints tex/sub/wall_normal.1001.png'
-txm make tex
-check folder-without-rules says "3 created"
+gives folder-without-rules 0 says "3 created" -- make tex
 txm make --dry-run --force --rule '*_normal*=Non-Color' tex
 check rule-is-named prints '"Non-Color" by *_normal* (--rule)' 
-txm make --include '*.exr' --dry-run --force tex
-check include prints sky.exr
+gives include 0 prints sky.exr -- make --include '*.exr' --dry-run --force tex
 check include-nothing-else test "$(wc -l <out)" -eq 1
 gives bad-rule 2 -- make --rule nonsense tex/sky.exr
 txm make 'tex/sub/wall_normal.<UDIM>.png' --force --json
@@ -37,8 +35,7 @@ check two-spaces-warned says 'two colour spaces, "Non-Color" and'
 printf '{"path": "tex/sky.exr", "output": "x.tx"}\n{"path": "tex/wall_color.png", "output": "./x.tx"}\n' >clash
 gives clash 2 says "would overwrite" -- make @clash
 printf '{"path": "tex/sky.exr", "output": "x.tx", "colorspace": "%s"}\n' Non-Color sRGB >clash
-txm make @clash
-check clash-of-settings says "would overwrite"
+gives clash-of-settings 2 says "would overwrite" -- make @clash
 printf '{"path": "tex/sky.exr", "colorspace": "%s"}\n' Non-Color Raw >names
 gives names-for-data-are-one 0 -- make --dry-run --force --json @names
 check names-for-data-one-file json out '[x.get("same_as") for x in o[:-1]] == [None, "tex/sky.exr"]'
@@ -130,8 +127,7 @@ check lint-opaque test "$(lint opaque.png)" = opaque-alpha
 check lint-grey test "$(lint grey.png)" = grey-rgb
 check lint-normal test "$(lint tex/sub/wall_normal.1001.png)" = data-as-color
 check lint-color test "$(lint tex/wall_color.png -c Non-Color)" = color-as-data
-txm make --lint --dry-run opaque.png
-check lint-warns says "warning: opaque.png: its alpha is 1 everywhere (opaque-alpha)"
+gives lint-warns 0 says "warning: opaque.png: its alpha is 1 everywhere (opaque-alpha)" -- make --lint --dry-run opaque.png
 "$TXMILL" make --lint --json opaque.png >>all.json 2>/dev/null
 
 # ---- the store -------------------------------------------------------------------------------------------------------
@@ -151,8 +147,7 @@ txm make --store store --json shot3/c.png
 check store-other-time-never-hardlinked via '"reflink", "copy"'
 check store-other-time test "$(stat -c %Y shot3/blender_tx/*.tx)" = "$(stat -c %Y shot3/c.png)"
 check store-first-time-kept test "$(stat -c %Y shot1/blender_tx/*.tx)" = "$(stat -c %Y shot1/a.png)"
-txm make shot1/a.png shot2/b.png shot3/c.png
-check store-all-fresh says "3 up to date"
+gives store-all-fresh 0 says "3 up to date" -- make shot1/a.png shot2/b.png shot3/c.png
 txm make --store store --json --tile 128 --force shot1/a.png
 check store-other-shape-converts via '"converted"'
 check store-two-objects test "$(find store -name '*.tx' | wc -l)" -eq 2
@@ -197,8 +192,7 @@ rm -rf store shot1/blender_tx shot3/blender_tx
 txm make -q --store store shot3/c.png
 rm -r shot3/blender_tx # it has no other name, so the object's whole size is freed
 object=$(find store -name '*.tx')
-txm gc --store store --older-than 30d
-check gc-young-stays prints ""
+gives gc-young-stays 0 prints "" -- gc --store store --older-than 30d
 touch -a -d '40 days ago' "$object"
 txm gc --store store --older-than 30d --json
 check gc-dry-run test -f "$object"
@@ -222,8 +216,7 @@ mkdir odd
 for name in 'with space' "quote'\"s" $'new\nline' 'ünïcode' $'latin\xe9' 'back\slash' '<tag>&' '$(touch x)' '-dash' '%41'; do
     cp "$golden/tile64.png" "odd/$name.png"
 done
-txm make --json odd
-check odd-names-made json out 'o[-1]["created"] == 10'
+gives odd-names-made 0 reports 'o[-1]["created"] == 10' -- make --json odd
 cat out >>all.json
 check odd-names-files test "$(find odd/blender_tx -name '*.tx' | tr -cd '\n' | wc -c)" -eq 11 # one name has a newline
 check odd-names-bytes json out 'any(x.get("tx_encoded", "").startswith("odd/blender_tx/latin%E9.png.0-") for x in o)'

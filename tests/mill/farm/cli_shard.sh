@@ -11,11 +11,10 @@ cp "$golden/rgb8.png" "$golden/half-rgb.exr" large/
 listed=49
 
 # ---- the plan --------------------------------------------------------------------------------------------------------
-gives plan 3 says broken.png -- plan --shards 4 --files --json small large
-check plan-shards json out '[x["shard"] for x in o if x["type"] == "shard"] == [1, 2, 3, 4]'
-check plan-all-files json out "len([x for x in o if x['type'] == 'file']) == $listed and o[-1]['inputs'] == $listed"
-check plan-sums json out 'all(sum(x[m] for x in o if x["type"] == "shard") == o[-1][m] for m in ("inputs", "to_create", "failed"))'
-check plan-balanced json out 'o[-1]["balance"] < 1.15'
+gives plan 3 says broken.png reports '[x["shard"] for x in o if x["type"] == "shard"] == [1, 2, 3, 4]' \
+    reports "len([x for x in o if x['type'] == 'file']) == $listed and o[-1]['inputs'] == $listed" \
+    reports 'all(sum(x[m] for x in o if x["type"] == "shard") == o[-1][m] for m in ("inputs", "to_create", "failed"))' \
+    reports 'o[-1]["balance"] < 1.15' -- plan --shards 4 --files --json small large
 check plan-makes-nothing nothing_in .
 if has_jsonschema; then check plan-schema valid_json plan out; else skip plan-schema "python3-jsonschema is missing"; fi
 cp out plan.json

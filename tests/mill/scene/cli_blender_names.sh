@@ -52,8 +52,7 @@ gives not-ready-in-older 5 -- check -q --blender 5.2 $scene
 txm make -q --blender 5.2 $scene
 gives ready-in-older 0 -- check -q --blender 5.2 $scene
 gives plan 0 -- plan --json --shards 1 --blender 5.3 $scene
-txm resolve --json -c 'Linear Rec.709' t/i018.png
-check resolve json out 'o[0]["state"] == "fresh"'
+gives resolve 0 reports 'o[0]["state"] == "fresh"' -- resolve --json -c 'Linear Rec.709' t/i018.png
 names() { find t -name '*.tx' | sort; }
 names >both
 txm gc --delete --keep-for $scene t

@@ -40,9 +40,8 @@ check name-udim test -s "$(named shot/tex/b.1001.png data auto)"
 check name-udim-second test -s "$(named shot/tex/b.1003.png data auto)"
 check name-light test -s "$(named shot/tex/sky.png scene_linear auto)"
 check no-other-names test "$(find shot -name '*.tx' | wc -l)" -eq 4
-txm check shot/s.usda
-check answer-ready prints "ready to render: 4 of 4"
-check answer-normal says 'image "a.png" feeds a normal input but is in sRGB: set it to raw'
+gives answer 0 prints "ready to render: 4 of 4" says 'image "a.png" feeds a normal input but is in sRGB: set it to raw' \
+    -- check shot/s.usda
 
 fails() { # NAME CODE TEXT; the helper is on stdin
     helper
@@ -95,8 +94,7 @@ helper <<<'echo "{\"kind\": \"node\", \"path\": 7, \"tiles\": {\"a\": []}, \"nod
 gives odd-types 0 -- list shot/s.usda
 export TXMILL_PYTHON=$work/no-such-python
 gives no-python 3 says "there is no $work/no-such-python: install python3, then pip install usd-core" -- list shot/s.usda
-txm list gone.usda
-check gone says "gone.usda: cannot open: No such file"
+gives gone 3 says "gone.usda: cannot open: No such file" -- list gone.usda
 mkdir folder.usda && txm list folder.usda
 check folder test "$rc" -ne 0
 mkfifo pipe.usd && run timeout 20 "$TXMILL" list pipe.usd
@@ -105,8 +103,7 @@ check pipe says "not a regular file"
 # ---- usd-core itself -----------------------------------------------------------------------------------------------
 export TXMILL_PYTHON=$real
 if ! "$real" -c 'import pxr' 2>/dev/null; then
-    txm list shot/s.usda
-    check really-lacking says "pip install usd-core"
+    gives really-lacking 3 says "pip install usd-core" -- list shot/s.usda
     skip usd-core "this Python has none: TXMILL_PYTHON names another"
     finish
 fi

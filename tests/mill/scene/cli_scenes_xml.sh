@@ -39,9 +39,7 @@ check list-scene json out 'o[0]["format"] == "cycles-xml" and o[0]["images"] == 
 check list-nodes json out '{u["node"] for x in o if x["type"] == "image" for u in x["users"]} == {"t1", "t2", "t3", "t4", "t5", "env", "t"}'
 check list-words json out '({(u["node"], u["extension"], u["interpolation"]) for x in o if x["type"] == "image" for u in x["users"]} >=
     {("t1", "mirror", "linear"), ("t2", "repeat", "cubic"), ("env", "repeat", "linear")})'
-txm list shot/s.xml
-check list-text prints "s.xml: XML of Cycles"
-check list-tiles prints "3 UDIM tiles, 1001 to 1003"
+gives list 0 prints "s.xml: XML of Cycles" prints "3 UDIM tiles, 1001 to 1003" -- list shot/s.xml
 
 # The expected names are composed by a separate script.
 gives make 0 says "its colour space auto is not in the config: treated as scene-linear, as in Cycles" -- make -v shot/s.xml
@@ -55,17 +53,13 @@ check name-of-empty test -s "$(named shot/tex/a.png '' auto)"
 check name-of-background test -s "$(named shot/tex/a.png data auto)"
 check name-in-include test -s "$(named shot/parts/c.png data ignore)"
 check no-other-names test "$(find shot -name '*.tx' | wc -l)" -eq 8
-txm check shot/s.xml
-check ready prints "ready to render: 8 of 8 textures fresh"
+gives ready 0 prints "ready to render: 8 of 8 textures fresh" -- check shot/s.xml
 gives verified 0 -- verify shot
-txm plan --shards 2 shot/s.xml
-check plan prints "shard"
-txm make shot/s.xml
-check again says "8 up to date"
+gives plan 0 prints "shard" -- plan --shards 2 shot/s.xml
+gives again 0 says "8 up to date" -- make shot/s.xml
 echo "s.xml" >shot/list && (cd shot && "$TXMILL" check @list) >out 2>err
 check in-a-list prints "ready to render: 8 of 8"
-txm gc --keep-for shot/s.xml --json shot
-check gc-keeps json out 'not any(x.get("state") == "would-remove" for x in o)'
+gives gc-keeps 0 reports 'not any(x.get("state") == "would-remove" for x in o)' -- gc --keep-for shot/s.xml --json shot
 
 # ---- images that become normals ------------------------------------------------------------------------------------
 for i in direct mixed named space linear factor other loop late; do cp "$golden/rgb8.png" "shot/tex/n_$i.png"; done
@@ -152,8 +146,7 @@ for c in list check make resolve "plan -N 1"; do
 done
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket.png")'
 echo "<cycles><shader><image_texture filename='socket.png'/></shader></cycles>" >of-socket.xml
-txm make of-socket.xml
-check socket-in-scene says "socket.png: is not a regular file"
+gives socket-in-scene 3 says "socket.png: is not a regular file" -- make of-socket.xml
 mkdir folder.xml
 txm list folder.xml
 check folder-exit test "$rc" -ne 0

@@ -10,8 +10,7 @@ if [ -n "${SANITIZED:-}" ]; then
 fi
 run python3 "$repo/tests/mill/source/bombs.py" "$TXMILL" 1150
 check bombs-cost-little test "$rc" = 0 -a "$(wc -l <out)" = 1 -a "$(sed -n 's/^bombs //p' out)" -gt 40
-txm make -q bomb.jpg
-check bomb-names-the-option says "--max-memory 30241M decodes it nevertheless"
+gives bomb-names-the-option 3 says "--max-memory 30241M decodes it nevertheless" -- make -q bomb.jpg
 python3 - <<'PY'
 import struct
 # An IFF of one tile that says 6000 x 6000 px; Targa of 5000 x 5000 px of one colour, by runs of palette indices.
@@ -25,8 +24,7 @@ gives bomb-refused 3 says "if an honest program wrote it; --max-memory" -- make 
 txm make -q --max-memory 2G less.iff
 check bound-lifted test -z "$(grep honest err)"
 rm -r blender_tx
-txm check less.iff
-check bomb-names-the-variable says "in other commands TXMILL_IMAGE_MEGABYTES="
+gives bomb-names-the-variable 3 says "in other commands TXMILL_IMAGE_MEGABYTES=" -- check less.iff
 run env TXMILL_IMAGE_MEGABYTES=2000 "$TXMILL" resolve less.iff
 check bound-lifted-elsewhere test -z "$(grep honest err)"
 gives mask-converts 0 -- make -q -c Non-Color mask.tga
