@@ -85,19 +85,6 @@ static uint8_t *cut(txm_band_pool *pool, uint32_t level, size_t bytes)
     return at;
 }
 
-static txm_band *add_band(txm_band_pool *pool, uint32_t level, size_t bytes)
-{
-    txm_band *b = bytes < SIZE_MAX - ALIGN_BYTES ? txm_calloc(1, sizeof *b) : NULL;
-    bytes = (bytes + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
-    if (!b || !(b->pixels = cut(pool, level, bytes))) {
-        free(b);
-        return NULL;
-    }
-    b->capacity = bytes;
-    b->pool = pool;
-    return b;
-}
-
 static txm_band *init_band(txm_band *b, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes)
 {
     atomic_init(&b->references, 1);
@@ -111,16 +98,22 @@ static txm_band *init_band(txm_band *b, uint32_t level, uint32_t y, uint32_t row
 txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes,
                        atomic_uint *alive)
 {
-    size_t bytes = txm_mul(rows, stride_bytes);
+    const size_t bytes = txm_mul(rows, stride_bytes);
     pthread_mutex_lock(&pool->lock);
     /* An idle band whose memory is not wastefully large will do: sizes of levels differ by factors of two. */
     txm_band **at = &pool->idle, *b;
     while (*at && !((*at)->capacity >= bytes && (*at)->capacity / 2 <= bytes))
         at = &(*at)->next;
-    if ((b = *at))
+    if ((b = *at)) {
         *at = b->next;
-    else
-        b = add_band(pool, level, bytes);
+    } else if (bytes < SIZE_MAX - ALIGN_BYTES && (b = txm_calloc(1, sizeof *b))) {
+        b->pool = pool;
+        b->capacity = (bytes + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
+        if (!(b->pixels = cut(pool, level, b->capacity))) {
+            free(b);
+            b = NULL;
+        }
+    }
     pthread_mutex_unlock(&pool->lock);
     if (!b)
         return NULL;

@@ -106,13 +106,6 @@ static void scale_colors(float *rgba, size_t count, bool divide)
     }
 }
 
-static void load_floats(const txm_conform *c, const void *row, float *samples, size_t count)
-{
-    c->ops->to_float(c->type, row, samples, count);
-    for (size_t i = 0; c->type == TXM_TYPE_HALF && i < count; i++)
-        samples[i] = txm_half_infinity(samples[i]);
-}
-
 /* A pixel of halves that contains NaN, or whose alpha is NaN, has no colour, but some versions and curves of
  * OpenColorIO turn NaN into a number. A NaN in the last channel makes the whole pixel 0 later. The row before the
  * conversion is still in its place. */
@@ -128,47 +121,36 @@ static void keep_nan(const txm_conform *c, const void *row, float *converted)
     }
 }
 
-/* There is no branch per sample, since hardly any row contains NaN. */
-static bool has_nan(const float *samples, size_t count)
+/* Grey is converted as RGBA with equal channels. NaN is put back where it was, because a transform would spread it, or
+ * turn it into a number. */
+static void convert_row(const txm_conform *c, void *row, float *scratch)
 {
+    const size_t pixels = c->width, samples = pixels * c->channels;
     bool nan = false;
-    for (size_t i = 0; i < count; i++)
-        nan |= isnan(samples[i]) != 0;
-    return nan;
-}
-
-/* Grey is converted as RGBA with equal channels. */
-static void convert_grey(const txm_conform *c, void *row, float *scratch)
-{
-    size_t count = c->width;
-    /* Stores one float per pixel first, then spreads them to RGBA from the end, so that none is overwritten unread. */
-    load_floats(c, row, scratch, count);
-    bool nan = has_nan(scratch, count);
-    for (size_t i = count; i-- > 0;) {
-        float v = scratch[i];
-        float *p = scratch + 4 * i;
-        p[0] = p[1] = p[2] = v;
-        p[3] = 1.0f;
+    c->ops->to_float(c->type, row, scratch, samples);
+    for (size_t i = 0; c->type == TXM_TYPE_HALF && i < samples; i++)
+        scratch[i] = txm_half_infinity(scratch[i]);
+    for (size_t i = 0; i < samples; i++) /* without a branch, since hardly any row contains NaN */
+        nan |= isnan(scratch[i]) != 0;
+    if (c->channels == 1) {
+        /* The floats are spread to RGBA from the end, so that none is overwritten unread. */
+        for (size_t i = pixels; i-- > 0;) {
+            float v = scratch[i];
+            float *p = scratch + 4 * i;
+            p[0] = p[1] = p[2] = v;
+            p[3] = 1.0f;
+        }
+        txm_color_apply_grey(c->space, scratch, scratch, pixels);
+    } else {
+        if (c->divide)
+            scale_colors(scratch, pixels, true);
+        txm_color_apply(c->space, scratch, pixels);
+        if (c->divide)
+            scale_colors(scratch, pixels, false);
     }
-    txm_color_apply_grey(c->space, scratch, scratch, count);
     if (nan)
         keep_nan(c, row, scratch);
-    c->ops->from_float(c->type, scratch, row, count);
-}
-
-/* NaN is put back where it was, because a transform would spread it, or turn it into a number. */
-static void convert_rgba(const txm_conform *c, void *row, float *scratch)
-{
-    load_floats(c, row, scratch, 4 * (size_t)c->width);
-    bool nan = has_nan(scratch, 4 * (size_t)c->width);
-    if (c->divide)
-        scale_colors(scratch, c->width, true);
-    txm_color_apply(c->space, scratch, c->width);
-    if (c->divide)
-        scale_colors(scratch, c->width, false);
-    if (nan)
-        keep_nan(c, row, scratch);
-    c->ops->from_float(c->type, scratch, row, 4 * (size_t)c->width);
+    c->ops->from_float(c->type, scratch, row, samples);
 }
 
 void txm_conform_rows(const txm_conform *c, const void *src, size_t src_stride, void *dst, size_t dst_stride,
@@ -195,10 +177,8 @@ void txm_conform_rows(const txm_conform *c, const void *src, size_t src_stride, 
             c->ops->associate(c->type, d, c->width);
         if (c->set_opaque)
             c->ops->set_opaque(c->type, d, c->width);
-        if (c->space && c->channels == 1)
-            convert_grey(c, d, scratch);
-        else if (c->space)
-            convert_rgba(c, d, scratch);
+        if (c->space)
+            convert_row(c, d, scratch);
         c->ops->zero_nonfinite(c->type, c->channels, d, c->width);
     }
 }

@@ -6,7 +6,6 @@
  */
 #include "txmill/convert.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,50 +58,9 @@ static txm_status force_place(const conversion *c, txm_result *result, txm_error
     return TXM_OK;
 }
 
-typedef struct list {
-    char *text;
-    size_t bytes, used;
-} list;
-
-static void add(list *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(list *l, const char *format, ...)
-{
-    va_list args;
-    if (l->used && l->used < l->bytes)
-        l->used += (size_t)snprintf(l->text + l->used, l->bytes - l->used, "; ");
-    va_start(args, format);
-    if (l->used < l->bytes)
-        l->used += (size_t)vsnprintf(l->text + l->used, l->bytes - l->used, format, args);
-    va_end(args);
-}
-
-/* Whether a finished tx file differs from the settings that were chosen explicitly and are not part of its name; `text`
- * then lists how ("zip, not none; tiles of 64 px, not 128"). false for a file that cannot be read: whether Cycles uses
- * it is decided elsewhere. */
-static bool made_otherwise(const char *path, const txm_settings *s, unsigned channels, char *text, size_t text_bytes)
-{
-    list l = {text, text_bytes, 0};
-    txm_tx *tx = NULL;
-    if (!s->asked || txm_tx_open(path, &tx, NULL) != TXM_OK)
-        return false;
-    const txm_tx_info *i = txm_tx_info_of(tx);
-    const char *codec = txm_codec_name(s->compression.codec);
-    bool borders = i->section == TXM_SECTION_STATE_VALID;
-    if (s->asked & TXM_ASKED_COMPRESSION && strcmp(i->compression, codec) != 0)
-        add(&l, "compression %s, not %s", i->compression, codec);
-    if (s->asked & TXM_ASKED_TILE && i->tile_w != s->tile_px)
-        add(&l, "tiles of %u px, not %u", i->tile_w, s->tile_px);
-    if (s->asked & TXM_ASKED_BORDERS && borders != s->borders)
-        add(&l, "with%s a border section", borders ? "" : "out");
-    /* Whether a file of four channels could have one cannot be seen without its pixels. */
-    if (s->asked & TXM_ASKED_MONO && !s->mono && i->channels == 1 && channels != 1)
-        add(&l, "stored as one channel");
-    txm_tx_close(&tx);
-    return l.used > 0;
-}
-
-/* A fresh file is left alone, unless force is set, or it is to be copied; if it was made with other settings, that is
- * reported. */
+/* A fresh file is left alone, unless force is set, or it is to be copied. If it differs from the settings that were
+ * chosen explicitly and are not part of its name, that is reported ("compression zip, not none; tiles of 64 px, not
+ * 128"); not of a file that cannot be read, for which it is decided elsewhere whether Cycles uses it. */
 static txm_status leave_fresh(conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
     result->outcome = TXM_OUTCOME_UP_TO_DATE;
@@ -123,8 +81,28 @@ static txm_status leave_fresh(conversion *c, txm_result *result, bool *needed, t
         free(there);
         *result->reason = 0;
     }
-    result->otherwise =
-        made_otherwise(result->tx_path, &c->settings, c->info->channels, result->reason, sizeof result->reason);
+    const txm_settings *s = &c->settings;
+    char parts[4][64];
+    size_t n = 0, used = 0;
+    txm_tx *tx = NULL;
+    if (!s->asked || txm_tx_open(result->tx_path, &tx, NULL) != TXM_OK)
+        return TXM_OK;
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    const char *codec = txm_codec_name(s->compression.codec);
+    const bool borders = i->section == TXM_SECTION_STATE_VALID;
+    if (s->asked & TXM_ASKED_COMPRESSION && strcmp(i->compression, codec) != 0)
+        snprintf(parts[n++], sizeof *parts, "compression %.20s, not %s", i->compression, codec);
+    if (s->asked & TXM_ASKED_TILE && i->tile_w != s->tile_px)
+        snprintf(parts[n++], sizeof *parts, "tiles of %u px, not %u", i->tile_w, s->tile_px);
+    if (s->asked & TXM_ASKED_BORDERS && borders != s->borders)
+        snprintf(parts[n++], sizeof *parts, "with%s a border section", borders ? "" : "out");
+    /* Whether a file of four channels could have one cannot be seen without its pixels. */
+    if (s->asked & TXM_ASKED_MONO && !s->mono && i->channels == 1 && c->info->channels != 1)
+        snprintf(parts[n++], sizeof *parts, "stored as one channel");
+    txm_tx_close(&tx);
+    for (size_t p = 0; p < n && used < sizeof result->reason; p++)
+        used += (size_t)snprintf(result->reason + used, sizeof result->reason - used, "%s%s", p ? "; " : "", parts[p]);
+    result->otherwise = n > 0;
     return TXM_OK;
 }
 
@@ -212,9 +190,14 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
     return status;
 }
 
-/* Collects the attributes that are kept from the source's metadata and those of --attrib. */
-static txm_status collect_attributes(conversion *c, txm_error *err)
+/* Strings belong to the conversion and are valid until the file is written. Attributes are kept from the source's
+ * metadata, and those of --attrib follow. */
+static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *err)
 {
+    txm_color_class class = txm_color_space_class(c->resolved.space);
+    c->stored_source = c->settings.redact ? txm_strdup(txm_path_base(c->path)) : txm_path_absolute(c->path);
+    if (!c->stored_source)
+        return txm_path_absolute_failed(c->path, err);
     const char *const *given = c->settings.attributes;
     size_t extra = 0, bytes = 1;
     for (; given && given[extra]; extra++)
@@ -236,19 +219,9 @@ static txm_status collect_attributes(conversion *c, txm_error *err)
         c->attributes[c->attribute_count++] = (txm_tx_attribute){p, p + (equals - given[i]) + 1};
         p += strlen(given[i]) + 1;
     }
-    return TXM_OK;
-}
-
-/* Strings belong to the conversion and are valid until the file is written. */
-static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *err)
-{
-    txm_color_class class = txm_color_space_class(c->resolved.space);
-    c->stored_source = c->settings.redact ? txm_strdup(txm_path_base(c->path)) : txm_path_absolute(c->path);
-    if (!c->stored_source)
-        return txm_path_absolute_failed(c->path, err);
-    txm_status status = collect_attributes(c, err);
     /* A share that lost one request usually answers the next. */
-    if (!status && txm_content_key(c->path, c->context->cancel, c->content, NULL) != TXM_OK)
+    txm_status status = TXM_OK;
+    if (txm_content_key(c->path, c->context->cancel, c->content, NULL) != TXM_OK)
         status = txm_content_key(c->path, c->context->cancel, c->content, err);
     const txm_resolved_image image = {.context = c->context, .info = c->info, .resolved = &c->resolved};
     const txm_release_image release = txm_release_image_of(&image);
@@ -276,27 +249,6 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     return status;
 }
 
-static txm_status attempt(const conversion *c, txm_attempt_request *request, txm_publish **publish,
-                          txm_attempt_result *made, txm_error *err)
-{
-    for (;;) {
-        txm_error own = {0};
-        txm_status status = txm_attempt_run(request, publish, made, &own);
-        if (!status && (made->not_grey || made->lost_zeros)) {
-            request->may_be_grey = request->may_be_grey && !made->not_grey;
-            request->keep_zeros = request->keep_zeros || made->lost_zeros;
-        } else if (status == TXM_STATUS_DEVICE && request->devices) {
-            txm_context_log(c->context, made->failed_again ? TXM_LOG_LEVEL_INFO : TXM_LOG_LEVEL_WARNING,
-                            "%s: %s; starting again on the CPU", c->path, own.message);
-            request->devices = false;
-        } else {
-            return status ? txm_fail_as(err, &own) : TXM_OK;
-        }
-        if ((status = txm_source_rewind(c->source, err)))
-            return status;
-    }
-}
-
 static txm_status make(conversion *c, txm_result *result, txm_error *err)
 {
     txm_tx_metadata metadata;
@@ -312,8 +264,24 @@ static txm_status make(conversion *c, txm_result *result, txm_error *err)
                                    .devices = true};
     txm_attempt_result made = {0};
     txm_publish *publish = NULL;
-    if (!status)
-        status = attempt(c, &request, &publish, &made, err);
+    for (bool again = !status; again;) {
+        txm_error own = {0};
+        status = txm_attempt_run(&request, &publish, &made, &own);
+        if (!status && (made.not_grey || made.lost_zeros)) {
+            request.may_be_grey = request.may_be_grey && !made.not_grey;
+            request.keep_zeros = request.keep_zeros || made.lost_zeros;
+        } else if (status == TXM_STATUS_DEVICE && request.devices) {
+            txm_context_log(c->context, made.failed_again ? TXM_LOG_LEVEL_INFO : TXM_LOG_LEVEL_WARNING,
+                            "%s: %s; starting again on the CPU", c->path, own.message);
+            request.devices = false;
+        } else {
+            again = false;
+            if (status)
+                txm_fail_as(err, &own);
+        }
+        if (again)
+            again = !(status = txm_source_rewind(c->source, err));
+    }
     if (!status)
         status = txm_source_check_unchanged(c->source, err);
     if (!status && txm_source_warning(c->source))

@@ -346,38 +346,28 @@ static void run_batch(void *arg)
         txm_job_no_memory(q->job);
 }
 
-static batch *new_batch(txm_encode_queue *q, bool borders)
-{
-    pthread_mutex_lock(&q->lock);
-    batch *b = q->spare[borders];
-    if (b)
-        q->spare[borders] = b->next;
-    pthread_mutex_unlock(&q->lock);
-    if (!b) {
-        b = txm_calloc(1, sizeof *b);
-        if (b && !(b->sizes = txm_calloc(q->batch_tiles, sizeof *b->sizes))) {
-            free(b);
-            b = NULL;
-        }
-        if (!b)
-            return NULL;
-        b->queue = q;
-        b->borders = borders;
-    }
-    b->next = NULL;
-    b->done = false;
-    b->bytes_used = 0;
-    return b;
-}
-
 /* Batches enter the list under the lock, in the order of calls, which is the order of the file. */
 static bool queue_batches(txm_encode_queue *q, txm_band *band, txm_band *const around[TXM_BANDS_AROUND])
 {
     uint32_t tiles = txm_layout_tiles_x(&q->layout, band->level);
     for (uint32_t x = 0; x < tiles; x += q->batch_tiles) {
-        batch *b = new_batch(q, around != NULL);
+        const bool borders = around != NULL;
+        pthread_mutex_lock(&q->lock);
+        batch *b = q->spare[borders];
+        if (b)
+            q->spare[borders] = b->next;
+        pthread_mutex_unlock(&q->lock);
+        if (!b && (b = txm_calloc(1, sizeof *b)) && !(b->sizes = txm_calloc(q->batch_tiles, sizeof *b->sizes))) {
+            free(b);
+            b = NULL;
+        }
         if (!b)
             return false;
+        b->next = NULL;
+        b->queue = q;
+        b->borders = borders;
+        b->done = false;
+        b->bytes_used = 0;
         b->tile_x = x;
         b->tiles = tiles - x < q->batch_tiles ? tiles - x : q->batch_tiles;
         b->band = txm_band_keep(band);

@@ -23,31 +23,19 @@ const char *txm_key_word(const txm_color_config *config, const char *name)
     return txm_color_is_data(config, name) ? "data" : name;
 }
 
-/* An unknown space is an error, whereas Blender takes it as linear; with strict it is taken as in Blender, with a
- * warning. */
-static txm_status find_space(const txm_context *context, const txm_settings *settings, const char *path,
-                             const char *name, bool warn, const txm_color_space **out, txm_error *err)
-{
-    txm_error own = {0};
-    txm_status status = txm_color_find(context->color, name, out, &own);
-    if (status == TXM_STATUS_COLORSPACE && settings->strict && !txm_color_canonical(context->color, name)) {
-        /* Does as Blender does, but with a warning. A space that exists and cannot be built is nevertheless an error,
-         * because Blender builds it. */
-        const char *linear = txm_color_role(context->color, "scene_linear");
-        if (warn)
-            txm_context_log(context, TXM_LOG_LEVEL_WARNING, "%s: %s; --strict: taken as linear", path, own.message);
-        txm_error_clear(&own);
-        status = txm_color_find(context->color, linear ? linear : "scene_linear", out, &own);
-    }
-    if (status)
-        return txm_fail(err, status, "%s: %s", path, own.message);
-    return TXM_OK;
-}
-
-static const char *requested_as(const char *setting, const char *name)
+/* All but the space. `name` is the word for it in the name of the tx file. */
+static txm_resolved resolved_as(const txm_context *context, const txm_settings *settings, const char *name,
+                                txm_alpha alpha)
 {
     const char *unused;
-    return name && txm_space_chosen(setting, &unused) != TXM_SPACE_UNKNOWN ? name : setting;
+    const bool shown = name && txm_space_chosen(settings->colorspace, &unused) != TXM_SPACE_UNKNOWN;
+    return (txm_resolved){.requested = shown ? name : settings->colorspace,
+                          .alpha = alpha,
+                          .limit_px = settings->limit_px == TXM_NO_LIMIT ? 0 : settings->limit_px,
+                          .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
+                                  .colorspace = txm_key_word(context->color, name),
+                                  .alpha = alpha,
+                                  .equiangular = settings->equiangular}};
 }
 
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
@@ -62,31 +50,33 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
                         "%s: the OCIO config %s has no role default_byte or default_float: name the colour "
                         "space with --colorspace",
                         path, txm_color_config_name(config));
-    txm_resolved r = {.alpha = settings->alpha};
     const char *name;
     const txm_space_choice choice = txm_space_chosen(settings->colorspace, &name);
     if (choice == TXM_SPACE_DEFAULT)
         name = scene_space;
     else if (choice == TXM_SPACE_NAMED)
         name = txm_color_meant(config, name);
-    r.requested = requested_as(settings->colorspace, name);
-    r.limit_px = settings->limit_px == TXM_NO_LIMIT ? 0 : settings->limit_px;
-    if (r.alpha == TXM_ALPHA_DEFAULT)
-        r.alpha = scene_alpha;
-    const char *pixels = choice == TXM_SPACE_UNSET || choice == TXM_SPACE_UNKNOWN ? "scene_linear"
-                         : name                                                   ? name
-                                                                                  : txm_source_auto_space(info, config);
-    if (!pixels)
+    txm_resolved r =
+        resolved_as(context, settings, name, settings->alpha == TXM_ALPHA_DEFAULT ? scene_alpha : settings->alpha);
+    r.named = choice == TXM_SPACE_UNSET || choice == TXM_SPACE_UNKNOWN ? "scene_linear"
+              : name                                                   ? name
+                                                                       : txm_source_auto_space(info, config);
+    if (!r.named)
         return txm_fail(err, TXM_STATUS_COLORSPACE, "%s: the OCIO config %s has no role for colour space auto", path,
                         txm_color_config_name(config));
-    status = find_space(context, settings, path, pixels, warn, &r.space, err);
+    txm_error own = {0};
+    status = txm_color_find(config, r.named, &r.space, &own);
+    if (status == TXM_STATUS_COLORSPACE && settings->strict && !txm_color_canonical(config, r.named)) {
+        /* An unknown space is an error, whereas Blender takes it as linear. With strict it is taken as in Blender, with
+         * a warning; a space that exists and cannot be built is nevertheless an error, because Blender builds it. */
+        const char *linear = txm_color_role(config, "scene_linear");
+        if (warn)
+            txm_context_log(context, TXM_LOG_LEVEL_WARNING, "%s: %s; --strict: taken as linear", path, own.message);
+        txm_error_clear(&own);
+        status = txm_color_find(config, linear ? linear : "scene_linear", &r.space, &own);
+    }
     if (status)
-        return status;
-    r.named = pixels;
-    r.key.xyz_text = txm_color_xyz_to_scene_linear_text(config);
-    r.key.colorspace = txm_key_word(config, name);
-    r.key.alpha = r.alpha;
-    r.key.equiangular = settings->equiangular;
+        return txm_fail(err, status, "%s: %s", path, own.message);
     *out = r;
     return TXM_OK;
 }
@@ -126,12 +116,7 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     if (!txm_image_is_unreadable(why->status) || settings->alpha == TXM_ALPHA_DEFAULT ||
         txm_space_chosen(settings->colorspace, &space) == TXM_SPACE_DEFAULT)
         return false;
-    *resolved = (txm_resolved){.requested = requested_as(settings->colorspace, space),
-                               .alpha = settings->alpha,
-                               .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
-                                       .colorspace = txm_key_word(context->color, space),
-                                       .alpha = settings->alpha,
-                                       .equiangular = settings->equiangular}};
+    *resolved = resolved_as(context, settings, space, settings->alpha);
     if (txm_tx_lookup(path, settings->cache_dir, &resolved->key, NULL, out, NULL) != TXM_OK)
         return false;
     if (out->state == TXM_TX_STATE_FRESH) {
@@ -327,14 +312,8 @@ bool txm_serves_unopened(const txm_context *context, const txm_settings *setting
         !txm_source_format_defaults(path, context->color, &usual, &usual_alpha))
         return false;
     name = choice == TXM_SPACE_DEFAULT ? usual : txm_color_meant(context->color, name);
-    const txm_alpha alpha = settings->alpha == TXM_ALPHA_DEFAULT ? usual_alpha : settings->alpha;
-    *resolved = (txm_resolved){.requested = requested_as(settings->colorspace, name),
-                               .alpha = alpha,
-                               .limit_px = settings->limit_px == TXM_NO_LIMIT ? 0 : settings->limit_px,
-                               .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
-                                       .colorspace = txm_key_word(context->color, name),
-                                       .alpha = alpha,
-                                       .equiangular = settings->equiangular}};
+    *resolved =
+        resolved_as(context, settings, name, settings->alpha == TXM_ALPHA_DEFAULT ? usual_alpha : settings->alpha);
     const stated image = {context, resolved};
     const txm_tx_match match = {says_the_same, &image, resolved->requested, context->whole_content, context->cancel};
     txm_tx *tx = NULL;

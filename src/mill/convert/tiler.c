@@ -30,8 +30,69 @@ struct txm_tiler {
     level_bands level[TXM_MAX_LEVELS];
 };
 
-static void *row_in_band(void *context, uint32_t level, uint32_t y);
-static void placed(void *context, uint32_t level, uint32_t y);
+static void tiler_no_memory(txm_tiler *t)
+{
+    txm_error err = {0};
+    txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for a band of %u px rows", t->layout.width);
+    txm_job_fail(t->job, &err);
+}
+
+/* A band of a level is complete, and with it the borders of the bands before it. Takes ownership of the caller's
+ * reference. */
+static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
+{
+    level_bands *b = &t->level[level];
+    bool ok = t->sink.tiles(t->sink.context, band);
+    if (!t->sink.borders) {
+        txm_band_drop(band);
+        return ok;
+    }
+    if (!b->first) {
+        b->first = txm_band_keep(band);
+    } else if (!b->second_rows) {
+        uint32_t head = band->rows < TXM_BORDER_PX ? band->rows : TXM_BORDER_PX;
+        ok = ok && (b->second_rows = txm_band_new(t->job->bands, level, band->y, head, band->stride_bytes, NULL));
+        if (ok)
+            memcpy(b->second_rows->pixels, band->pixels, head * band->stride_bytes);
+    }
+    const txm_tiler_sink *s = &t->sink;
+    if (ok && b->previous && b->previous != b->first)
+        ok = s->borders(s->context, b->previous, (txm_band *const[4]){b->before, band, b->first, NULL});
+    if (ok && band->y + band->rows == b->height)
+        ok = (band == b->first ||
+              s->borders(s->context, band, (txm_band *const[4]){b->previous, b->first, NULL, NULL})) &&
+             s->borders(s->context, b->first, (txm_band *const[4]){band, b->previous, b->second_rows, NULL});
+    txm_band_drop(b->before);
+    b->before = b->previous;
+    b->previous = band;
+    return ok;
+}
+
+static void *row_in_band(void *context, uint32_t level, uint32_t y)
+{
+    txm_tiler *t = context;
+    level_bands *b = &t->level[level];
+    if (!b->filling) {
+        uint32_t left = b->height - y, rows = left < t->layout.tile_px ? left : t->layout.tile_px;
+        b->filling = txm_band_new(t->job->bands, level, y, rows, b->width * t->pixel_bytes, NULL);
+        if (!b->filling)
+            return NULL;
+    }
+    return txm_band_row(b->filling, y);
+}
+
+/* The last row of a band completes it. */
+static void placed(void *context, uint32_t level, uint32_t y)
+{
+    txm_tiler *t = context;
+    level_bands *b = &t->level[level];
+    if (y + 1 < b->filling->y + b->filling->rows)
+        return;
+    txm_band *band = b->filling;
+    b->filling = NULL;
+    if (!complete(t, level, band))
+        tiler_no_memory(t);
+}
 
 txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_tx_layout *layout, const txm_ops *ops,
                          const txm_tiler_sink *sink, txm_tiler **out, txm_error *err)
@@ -82,77 +143,6 @@ void txm_tiler_free(txm_tiler **tiler)
     free(t->closing_row);
     free(t);
     *tiler = NULL;
-}
-
-static void tiler_no_memory(txm_tiler *t)
-{
-    txm_error err = {0};
-    txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for a band of %u px rows", t->layout.width);
-    txm_job_fail(t->job, &err);
-}
-
-/* Passes on the borders of the bands that `band`, the newest of its level, completes. */
-static bool queue_borders(txm_tiler *t, level_bands *b, txm_band *band)
-{
-    bool last = band->y + band->rows == b->height, ok = true;
-    if (b->previous && b->previous != b->first)
-        ok = t->sink.borders(t->sink.context, b->previous, (txm_band *const[4]){b->before, band, b->first, NULL});
-    if (!last || !ok)
-        return ok;
-    if (band != b->first)
-        ok = t->sink.borders(t->sink.context, band, (txm_band *const[4]){b->previous, b->first, NULL, NULL});
-    return ok &&
-           t->sink.borders(t->sink.context, b->first, (txm_band *const[4]){band, b->previous, b->second_rows, NULL});
-}
-
-/* A band of a level is complete. Takes ownership of the caller's reference. */
-static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
-{
-    level_bands *b = &t->level[level];
-    bool ok = t->sink.tiles(t->sink.context, band);
-    if (!t->sink.borders) {
-        txm_band_drop(band);
-        return ok;
-    }
-    if (!b->first) {
-        b->first = txm_band_keep(band);
-    } else if (!b->second_rows) {
-        uint32_t head = band->rows < TXM_BORDER_PX ? band->rows : TXM_BORDER_PX;
-        ok = ok && (b->second_rows = txm_band_new(t->job->bands, level, band->y, head, band->stride_bytes, NULL));
-        if (ok)
-            memcpy(b->second_rows->pixels, band->pixels, head * band->stride_bytes);
-    }
-    ok = ok && queue_borders(t, b, band);
-    txm_band_drop(b->before);
-    b->before = b->previous;
-    b->previous = band;
-    return ok;
-}
-
-static void *row_in_band(void *context, uint32_t level, uint32_t y)
-{
-    txm_tiler *t = context;
-    level_bands *b = &t->level[level];
-    if (!b->filling) {
-        uint32_t left = b->height - y, rows = left < t->layout.tile_px ? left : t->layout.tile_px;
-        b->filling = txm_band_new(t->job->bands, level, y, rows, b->width * t->pixel_bytes, NULL);
-        if (!b->filling)
-            return NULL;
-    }
-    return txm_band_row(b->filling, y);
-}
-
-/* The last row of a band completes it. */
-static void placed(void *context, uint32_t level, uint32_t y)
-{
-    txm_tiler *t = context;
-    level_bands *b = &t->level[level];
-    if (y + 1 < b->filling->y + b->filling->rows)
-        return;
-    txm_band *band = b->filling;
-    b->filling = NULL;
-    if (!complete(t, level, band))
-        tiler_no_memory(t);
 }
 
 /* The pyramid reads the band before the poles and edges of a sphere are closed in it, as they are stored: it closes the

@@ -30,27 +30,6 @@ struct txm_tile_encoder {
     size_t packed_capacity;
 };
 
-/* Formats that no container supports are refused when the encoder is made, not per tile. */
-static txm_status check_format(const txm_tile_format *f, txm_error *err)
-{
-    if (f->channels < 1 || f->channels > TXM_MAX_CHANNELS)
-        return txm_fail(err, TXM_STATUS_USAGE, "%u channels: a tx file has 1 to %d", f->channels, TXM_MAX_CHANNELS);
-    if (f->tile_px < TXM_MIN_TILE_PX || f->tile_px > TXM_MAX_TILE_PX || (f->tile_px & (f->tile_px - 1)))
-        return txm_fail(err, TXM_STATUS_USAGE, "tile size %u: must be a power of two from %d to %d", f->tile_px,
-                        TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
-    if (f->compression.codec != TXM_CODEC_ZSTD)
-        return TXM_OK; /* txm_deflate_new checks the level */
-    if (txm_type_is_float(f->type))
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "zstd compression is for integer images (TIFF): %s pixels are stored as EXR, which has no "
-                        "zstd; use zip or none",
-                        txm_type_name(f->type));
-    if (f->compression.level < 0 || f->compression.level > ZSTD_MAX_LEVEL)
-        return txm_fail(err, TXM_STATUS_USAGE, "zstd level %d: must be 1 (fastest) to %d (smallest)",
-                        f->compression.level, ZSTD_MAX_LEVEL);
-    return TXM_OK;
-}
-
 static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
 {
     const txm_compression *c = &e->format.compression;
@@ -71,19 +50,32 @@ static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
                             : TXM_OK;
 }
 
-/* All buffers are allocated for the largest tile, so encoding allocates nothing. */
+/* Formats that no container supports are refused here and not per tile. All buffers are allocated for the largest tile,
+ * so encoding allocates nothing. */
 txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder **out, txm_error *err)
 {
-    txm_status status = check_format(format, err);
-    if (status != TXM_OK)
-        return status;
+    const txm_tile_format *f = format;
+    if (f->channels < 1 || f->channels > TXM_MAX_CHANNELS)
+        return txm_fail(err, TXM_STATUS_USAGE, "%u channels: a tx file has 1 to %d", f->channels, TXM_MAX_CHANNELS);
+    if (f->tile_px < TXM_MIN_TILE_PX || f->tile_px > TXM_MAX_TILE_PX || (f->tile_px & (f->tile_px - 1)))
+        return txm_fail(err, TXM_STATUS_USAGE, "tile size %u: must be a power of two from %d to %d", f->tile_px,
+                        TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
+    const bool zstd = f->compression.codec == TXM_CODEC_ZSTD; /* txm_deflate_new checks the level of zip */
+    if (zstd && txm_type_is_float(f->type))
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "zstd compression is for integer images (TIFF): %s pixels are stored as EXR, which has no "
+                        "zstd; use zip or none",
+                        txm_type_name(f->type));
+    if (zstd && (f->compression.level < 0 || f->compression.level > ZSTD_MAX_LEVEL))
+        return txm_fail(err, TXM_STATUS_USAGE, "zstd level %d: must be 1 (fastest) to %d (smallest)",
+                        f->compression.level, ZSTD_MAX_LEVEL);
     txm_tile_encoder *e = txm_calloc(1, sizeof *e);
     if (!e)
         return txm_no_memory(err, NULL);
     e->format = *format;
     e->pixel_bytes = format->channels * txm_type_bytes(format->type);
     e->raw_bytes = (size_t)format->tile_px * format->tile_px * e->pixel_bytes;
-    status = open_codec(e, err);
+    txm_status status = open_codec(e, err);
     if (status != TXM_OK)
         goto free_encoder;
     e->half_filter = format->type == TXM_TYPE_HALF && format->channels == 4 ? txm_half_filter_best() : NULL;
@@ -181,13 +173,6 @@ static txm_status compress(txm_tile_encoder *e, const void *filtered, size_t raw
                             : TXM_OK;
 }
 
-/* EXR readers take a chunk of the raw size as stored and unfiltered; TIFF has no equivalent. */
-static bool is_stored(const txm_tile_encoder *e, size_t packed_bytes, size_t raw_bytes)
-{
-    return e->format.compression.codec == TXM_CODEC_NONE ||
-           (txm_type_is_float(e->format.type) && packed_bytes >= raw_bytes);
-}
-
 txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t stride_bytes, uint32_t valid_w,
                            uint32_t valid_h, const void **encoded, size_t *encoded_bytes, txm_error *err)
 {
@@ -207,7 +192,8 @@ txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t strid
         txm_zip_filter(e->raw, raw_bytes, e->filtered);
     if ((status = compress(e, split ? e->filtered : e->raw, raw_bytes, &n, err)) != TXM_OK)
         return status;
-    bool stored = is_stored(e, n, raw_bytes);
+    /* EXR readers take a chunk of the raw size as stored and unfiltered; TIFF has no equivalent. */
+    const bool stored = e->format.compression.codec == TXM_CODEC_NONE || (exr && n >= raw_bytes);
     if (stored && direct)
         exr_raw(e, pixels, stride_bytes, valid_w, valid_h);
     *encoded = stored ? e->raw : e->packed;

@@ -136,34 +136,28 @@ static bool arrive(txm_pyramid *p, uint32_t index)
     return true;
 }
 
-/* Converts a row of level 0 to the float32 in which levels are filtered. */
-static void load_row(const txm_pyramid *p, const void *src, uint32_t y, float *dst)
-{
-    const txm_pyramid_spec *s = &p->spec;
-    txm_type type = s->type;
-    if (s->equiangular && !s->closed) {
-        float *row = s->curve ? p->level0_row : dst;
-        p->ops->to_float(type, src, row, (size_t)s->width * s->channels);
-        txm_latlong_edges(row, s->channels, s->width, y, s->height);
-        if (!s->curve)
-            return;
-        src = row;
-        type = TXM_TYPE_FLOAT;
-    }
-    if (s->curve)
-        p->ops->srgb_decode(type, s->channels, s->curve, src, dst, s->width);
-    else
-        p->ops->to_float(type, src, dst, (size_t)s->width * s->channels);
-}
-
+/* Rows of level 0 become the float32 in which levels are filtered. */
 bool txm_pyramid_push(txm_pyramid *p, const void *pixels, size_t stride_bytes, uint32_t rows)
 {
+    const txm_pyramid_spec *s = &p->spec;
+    const size_t samples = (size_t)s->width * s->channels;
     if (p->levels < 2)
         return true;
     for (uint32_t y = 0; y < rows; y++) {
-        const uint8_t *src = (const uint8_t *)pixels + y * stride_bytes;
-        level *l = &p->level[1];
-        load_row(p, src, l->arrived, window_row(p, l, l->arrived));
+        const level *l = &p->level[1];
+        const void *src = (const uint8_t *)pixels + y * stride_bytes;
+        float *dst = window_row(p, l, l->arrived);
+        const bool closes = s->equiangular && !s->closed;
+        if (closes) {
+            float *row = s->curve ? p->level0_row : dst;
+            p->ops->to_float(s->type, src, row, samples);
+            txm_latlong_edges(row, s->channels, s->width, l->arrived, s->height);
+            src = row;
+        }
+        if (s->curve)
+            p->ops->srgb_decode(closes ? TXM_TYPE_FLOAT : s->type, s->channels, s->curve, src, dst, s->width);
+        else if (!closes)
+            p->ops->to_float(s->type, src, dst, samples);
         if (!arrive(p, 1))
             return false;
     }
