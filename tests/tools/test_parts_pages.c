@@ -37,14 +37,6 @@ static void leave(void)
 }
 FIXTURE(enter, leave)
 
-static void write_tx(const char *path, const made_image *m)
-{
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
-    SCOPED(close_descriptor) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    ck_assert_int_eq(write_image(fd, m, &metadata, &summary, NULL, NULL), TXM_OK);
-}
-
 /* ---- pixels in a page -------------------------------------------------------------------------------------------- */
 
 static int64_t median(int64_t a, int64_t b, int64_t c)
@@ -90,7 +82,7 @@ TEST(blocks_hold_the_stored_bits)
         size_t sample = txm_type_bytes(cases[k].type), px = channels * sample;
         made_image m =
             make_image(width, height, channels, cases[k].type, cases[k].tile, (txm_compression){0}, MADE_NOISE);
-        write_tx("a.tx", &m);
+        write_made("a.tx", &m);
         txm_tx *tx = open_tx("a.tx");
         txm_bytes text = {0};
         bool fits = false;
@@ -129,7 +121,7 @@ TEST(blocks_that_do_not_fit_leave_nothing)
 {
     static const volatile int stop = 1;
     SCOPED(free_image) made_image m = make_image(600, 300, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
-    write_tx("a.tx", &m);
+    write_made("a.tx", &m);
     SCOPED(txm_tx_close) txm_tx *tx = open_tx("a.tx");
     SCOPED(txm_bytes_free) txm_bytes text = {0};
     bool fits = true;
@@ -171,7 +163,7 @@ TEST(pages_know_their_files)
     for (size_t i = 0; i < 100 * 60; i++)
         pixels[4 * i] = i % 2 ? 0x3C00 : 0x4000; /* 1 and 2 */
     pixels[1] = 0x7C00;                          /* infinite */
-    write_tx("a.tx", &m);
+    write_made("a.tx", &m);
     txm_info info;
     txm_error err = {0};
     cJSON *o = NULL;
@@ -231,7 +223,7 @@ static char *text_of(const char *path)
 TEST(pages_appear_whole_or_not_at_all)
 {
     made_image m = make_image(300, 200, 1, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
-    write_tx("<!--<script>.tx", &m);
+    write_made("<!--<script>.tx", &m);
     free_image(&m);
     batch_file("b.tx", "no tx file");
     for (int give_up = 0; give_up < 2; give_up++) {
@@ -312,7 +304,7 @@ TEST(sheets_show_every_tile_apart)
     uint8_t value = m.levels[0][0];
     txm_level_picture p;
     txm_error err = {0};
-    write_tx("a.tx", &m);
+    write_made("a.tx", &m);
     SCOPED(txm_tx_close) txm_tx *tx = open_tx("a.tx");
     ck_assert_msg(txm_tile_sheet(tx, 0, 2, TXM_EXTENSION_REPEAT, &p, &err) == TXM_OK, "%s", err.message);
     /* Cells of 68 px and a line; a label of 7 px above. */

@@ -13,14 +13,12 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "util_check.h"
 
 char *scene_path(const char *name)
 {
-    const char *data = getenv("TXM_TESTDATA");
-    char *relative = txm_asprintf("%s/blend/%s", data ? data : "testdata", name);
-    char *path = txm_path_absolute(relative);
+    char *path = txm_path_absolute(testdata("blend/%s", name));
     ck_assert_ptr_nonnull(path);
-    free(relative);
     return path;
 }
 

@@ -23,20 +23,19 @@ char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t c
                            content == MADE_NOISE && integer ? TXM_CODEC_ZSTD : TXM_CODEC_ZIP);
 }
 
-static void write_made(const char *path, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
-                       made_content content, unsigned seed, txm_codec codec)
+static void write_pixels(const char *path, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
+                         made_content content, unsigned seed, txm_codec codec)
 {
     made_image m = make_image(width, height, channels, type, 64, (txm_compression){.codec = codec}, content);
     if (channels == 3) {
         write_foreign_tiff(path, &m, (foreign_tiff){.compression = 8, .predictor = 1});
     } else {
         int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-        txm_tx_metadata metadata = made_metadata();
         txm_tx_summary summary = made_summary();
         txm_error err = {0};
         snprintf(summary.sha1, sizeof summary.sha1, "%040X",
                  width * 7919 + height * 13 + channels * 3 + (unsigned)type + seed * 100003);
-        ck_assert_msg(write_image(fd, &m, &metadata, &summary, NULL, &err) == TXM_OK, "%s", err.message);
+        ck_assert_msg(write_image(fd, &m, NULL, &summary, NULL, &err) == TXM_OK, "%s", err.message);
         close(fd);
     }
     free_image(&m);
@@ -52,7 +51,7 @@ char *write_cached_as(const char *name, uint32_t width, uint32_t height, uint32_
              (int)codec);
     char *path = strdup(temp_file(name)), *original = strdup(temp_file(made)), *draft = strdup(temp_file("draft"));
     if (access(original, R_OK)) {
-        write_made(draft, width, height, channels, type, content, seed, codec);
+        write_pixels(draft, width, height, channels, type, content, seed, codec);
         ck_assert_int_eq(rename(draft, original), 0);
     }
     size_t bytes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util_check.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -124,6 +125,20 @@ size_t case_part(void)
 size_t some_of(size_t cases)
 {
     return (cases + case_part() - 1) / case_part();
+}
+
+const char *testdata(const char *format, ...)
+{
+    static char path[4][4096];
+    static unsigned turn;
+    const char *folder = getenv("TXM_TESTDATA");
+    char *p = path[turn++ % 4];
+    int at = snprintf(p, sizeof path[0], "%s/", folder ? folder : "testdata");
+    va_list parts;
+    va_start(parts, format);
+    vsnprintf(p + at, sizeof path[0] - (size_t)at, format, parts);
+    va_end(parts);
+    return p;
 }
 
 void use_test_devices(void)

@@ -74,6 +74,9 @@ size_t case_part(void);
 /* How many of `cases` cases are tried: at least one. */
 size_t some_of(size_t cases);
 
+/* The path of a file of testdata: up to four calls at a time. */
+const char *testdata(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* From now on the processor plays two CUDA devices, through a plug-in for tests; no other plug-in is found any more. */
 void use_test_devices(void);
 #endif

@@ -2,8 +2,11 @@
  * Writes generated images as tx files. */
 #include "util_writer.h"
 
+#include <check.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "mill/encode/tile.h"
@@ -99,13 +102,15 @@ txm_status write_image(int fd, const made_image *image, const txm_tx_metadata *m
                        uint64_t *image_bytes, txm_error *err)
 {
     const txm_tx_layout *l = &image->layout;
+    const txm_tx_metadata own_metadata = made_metadata();
+    const txm_tx_summary own_summary = made_summary();
     txm_tile_format format = {l->type, l->channels, l->tile_px, l->compression};
     txm_tile_encoder *encoder = NULL;
     txm_tx_writer *writer = NULL;
     size_t pixel = made_pixel_bytes(image);
     txm_status status = txm_tile_encoder_new(&format, &encoder, err);
     if (status == TXM_OK)
-        status = txm_tx_writer_open(fd, "made.tx", l, metadata, &writer, err);
+        status = txm_tx_writer_open(fd, "made.tx", l, metadata ? metadata : &own_metadata, &writer, err);
     for (uint32_t i = 0; status == TXM_OK && i < l->levels; i++) {
         uint32_t w = txm_level_size(l->width, i), h = txm_level_size(l->height, i);
         for (uint32_t y = 0; status == TXM_OK && y < h; y += l->tile_px)
@@ -120,8 +125,17 @@ txm_status write_image(int fd, const made_image *image, const txm_tx_metadata *m
             }
     }
     if (status == TXM_OK)
-        status = txm_tx_writer_finish(writer, summary, image_bytes, err);
+        status = txm_tx_writer_finish(writer, summary ? summary : &own_summary, image_bytes, err);
     txm_tx_writer_close(&writer);
     txm_tile_encoder_free(&encoder);
     return status;
+}
+
+const char *write_made(const char *path, const made_image *image)
+{
+    txm_error err = {0};
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    ck_assert_msg(write_image(fd, image, NULL, NULL, NULL, &err) == TXM_OK, "%s", err.message);
+    close(fd);
+    return path;
 }

@@ -22,7 +22,10 @@ size_t made_pixel_bytes(const made_image *image);
 txm_tx_metadata made_metadata(void);
 txm_tx_summary made_summary(void);
 
-/* Writes all tiles and finishes; returns the status of the first call that failed. */
+/* Writes all tiles and finishes; returns the status of the first call that failed. Without `metadata` or `summary` it
+ * writes those above. */
 txm_status write_image(int fd, const made_image *image, const txm_tx_metadata *metadata, const txm_tx_summary *summary,
                        uint64_t *image_bytes, txm_error *err);
+/* The same into a file, whose path it returns; the test fails if that fails. */
+const char *write_made(const char *path, const made_image *image);
 #endif

@@ -15,14 +15,6 @@
 
 static const char BLENDER_MATRIX[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
 
-static const char *testdata(const char *name)
-{
-    static char path[4096];
-    const char *root = getenv("TXM_TESTDATA");
-    snprintf(path, sizeof path, "%s/%s", root ? root : "testdata", name);
-    return path;
-}
-
 static txm_color_config *load(const char *ocio_path, const char *working_space)
 {
     txm_color_options options = {.struct_size = sizeof(txm_color_options),

@@ -57,14 +57,6 @@ static const char *write_file(const char *name, const char *format, ...)
     return path;
 }
 
-static const char *testdata(const char *name)
-{
-    static char path[4096];
-    const char *root = getenv("TXM_TESTDATA");
-    snprintf(path, sizeof path, "%s/%s", root ? root : "testdata", name);
-    return path;
-}
-
 static txm_color_config *load(const char *path)
 {
     txm_color_options options = {

@@ -200,14 +200,6 @@ TEST(damaged_tiles_are_findings_with_a_place)
     cancel = 0;
 }
 
-static void write_made(const char *path, made_image *m)
-{
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
-    SCOPED(close_descriptor) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    ck_assert_int_eq(write_image(fd, m, &metadata, &summary, NULL, NULL), TXM_OK);
-}
-
 TEST(borders_that_show_other_pixels_are_found)
 {
     SCOPED(free_image) made_image m = make_image(150, 70, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);

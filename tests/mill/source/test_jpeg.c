@@ -14,25 +14,16 @@
 #include "util_png.h"
 #include "util_raster.h"
 
-static const char *testdata(const char *name)
-{
-    static char path[512];
-    const char *root = getenv("TXM_TESTDATA");
-
-    snprintf(path, sizeof path, "%s/jpeg/%s", root ? root : "testdata", name);
-    return path;
-}
-
 static txm_bytes load(const char *name)
 {
-    return raster_load(testdata(name));
+    return raster_load(testdata("jpeg/%s", name));
 }
 
 TEST(files_of_all_kinds_are_as_oiio_reads_them)
 {
     glob_t found;
 
-    ck_assert_int_eq(glob(testdata("good-*.jpg"), 0, NULL, &found), 0);
+    ck_assert_int_eq(glob(testdata("jpeg/good-*.jpg"), 0, NULL, &found), 0);
     ck_assert_uint_ge(found.gl_pathc, 20);
     for (size_t i = 0; i < found.gl_pathc; i++)
         raster_compare(found.gl_pathv[i], "jpeg", found.gl_pathv[i]);
@@ -45,7 +36,7 @@ TEST(bands_strides_and_rewind)
     txm_error err = {0};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        SCOPED(raster_free) raster whole = raster_read(testdata(names[i]), false, 100);
+        SCOPED(raster_free) raster whole = raster_read(testdata("jpeg/%s", names[i]), false, 100);
         ck_assert_msg(!whole.status, "%s", whole.error.message);
         const txm_source_info *info = txm_source_info_of(whole.source);
         size_t row = whole.bytes / info->height, stride = row + 7;
@@ -317,7 +308,7 @@ TEST(a_truncated_file_names_its_row)
 TEST(odd_headers_leave_the_pixels_alone)
 {
     SCOPED(txm_bytes_free) txm_bytes plain = load("good-420.jpg");
-    SCOPED(raster_free) raster want = raster_read(testdata("good-420.jpg"), false, 21);
+    SCOPED(raster_free) raster want = raster_read(testdata("jpeg/good-420.jpg"), false, 21);
     size_t scan = find_marker(&plain, 0xda, 0);
 
     for (int c = 0; c < 2; c++) {

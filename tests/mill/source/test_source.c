@@ -13,12 +13,6 @@
 
 static char folder[64];
 
-static char *data_path(const char *name)
-{
-    const char *root = getenv("TXM_TESTDATA");
-    return txm_asprintf("%s/%s", root ? root : "testdata", name);
-}
-
 static void make_folder(void)
 {
     strcpy(folder, "/tmp/txm-source-XXXXXX");
@@ -47,7 +41,7 @@ static char *write_file(const char *name, const void *data, size_t size)
 static char *copy(const char *name, size_t keep, const char *new_name)
 {
     static char data[1 << 20];
-    FREED char *path = data_path(name);
+    const char *path = testdata("%s", name);
     FILE *f = fopen(path, "rb");
     ck_assert_ptr_nonnull(f);
     size_t size = fread(data, 1, sizeof data, f);
@@ -141,9 +135,7 @@ TESTS(refuses_truncated_files, sizeof cut_short / sizeof cut_short[0])
 {
     const char *name = cut_short[_i];
     struct stat st;
-    char *whole = data_path(name);
-    ck_assert_int_eq(stat(whole, &st), 0);
-    free(whole);
+    ck_assert_int_eq(stat(testdata("%s", name), &st), 0);
     const bool one = !thorough();
     for (int part = one ? 1 + _i % 3 : 1; part <= 3; part += one ? 3 : 1) {
         FREED char *path = copy(name, (size_t)st.st_size * (size_t)part / 4, strrchr(name, '/') + 1);
@@ -177,7 +169,7 @@ static const struct {
 
 TESTS(describes_files, sizeof files / sizeof files[0])
 {
-    FREED char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
+    const char *path = testdata("golden/%s", files[_i].name);
     txm_error err = {0};
     SCOPED(txm_source_close) txm_source *s = NULL;
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
@@ -200,7 +192,7 @@ TESTS(describes_files, sizeof files / sizeof files[0])
 /* Bands of any height and a second pass give the same rows; other orders are refused. */
 TESTS(delivers_rows_in_bands, sizeof files / sizeof files[0])
 {
-    FREED char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
+    const char *path = testdata("golden/%s", files[_i].name);
     txm_error err = {0};
     SCOPED(txm_source_close) txm_source *s = NULL;
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
@@ -264,7 +256,7 @@ TEST(notices_changes)
 
 TEST(obeys_the_memory_bound)
 {
-    FREED char *path = data_path("golden/rgba8.tga"); /* decoded as a whole: 90 x 130 x 4 bytes */
+    const char *path = testdata("golden/rgba8.tga"); /* decoded as a whole: 90 x 130 x 4 bytes */
     txm_source_options options = {.max_memory_bytes = 30000};
     SCOPED(txm_source_close) txm_source *s = NULL;
     txm_error err = {0};

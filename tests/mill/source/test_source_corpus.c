@@ -189,16 +189,11 @@ static float from_half(uint16_t h)
     return h & 0x8000 ? -v : v;
 }
 
-static char *path_of(const char *name)
-{
-    return txm_asprintf("%s/sources/%s", getenv("TXM_TESTDATA"), name);
-}
-
 static txm_source *open_source(const char *name)
 {
     txm_error err = {0};
     txm_source *s = NULL;
-    FREED char *path = path_of(name);
+    const char *path = testdata("sources/%s", name);
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
     return s;
 }
@@ -318,22 +313,20 @@ TEST(unsupported_files)
         txm_source *s = NULL;
         txm_error err = {0};
         uint8_t rows[37 * 16 * 23];
-        char *path = path_of(refused[i].name);
+        const char *path = testdata("sources/%s", refused[i].name);
         txm_status status = txm_source_open(path, NULL, &s, &err);
         if (status == TXM_OK)
             status = txm_source_read(s, 0, 23, rows, 37 * 16, &err);
         ck_assert_msg(status == refused[i].status, "%s: %s", refused[i].name, err.message);
         ck_assert_msg(strstr(err.message, path) && strstr(err.message, refused[i].words), "%s", err.message);
         txm_source_close(&s);
-        free(path);
     }
 }
 
 /* Every file in the folder has a line in the table. */
 TEST(every_file_has_a_line)
 {
-    FREED char *folder = path_of("");
-    DIR *dir = opendir(folder);
+    DIR *dir = opendir(testdata("sources"));
     ck_assert_ptr_nonnull(dir);
     for (struct dirent *e; (e = readdir(dir));) {
         bool known = e->d_name[0] == '.' || strncmp(e->d_name, "unsupported-", 12) == 0 ||

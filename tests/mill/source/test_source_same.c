@@ -120,22 +120,11 @@ static void compare_folder(const char *folder, unsigned at_least)
     ck_assert_msg(served >= at_least, "%s: only %u of %u files were read directly", folder, served, files);
 }
 
-TEST(corpus)
+TEST(folders)
 {
-    FREED char *folder = txm_asprintf("%s/sources", getenv("TXM_TESTDATA"));
-    compare_folder(folder, 12);
-}
-
-TEST(density)
-{
-    FREED char *folder = txm_asprintf("%s/density", getenv("TXM_TESTDATA"));
-    compare_folder(folder, 50);
-}
-
-TEST(golden)
-{
-    FREED char *folder = txm_asprintf("%s/golden", getenv("TXM_TESTDATA"));
-    compare_folder(folder, 6);
+    compare_folder(testdata("sources"), 12);
+    compare_folder(testdata("density"), 50);
+    compare_folder(testdata("golden"), 6);
 }
 
 /* The environment may name another folder of images. */

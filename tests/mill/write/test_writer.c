@@ -133,12 +133,10 @@ static void check_exr(const made_image *m)
 static void round_trip(uint32_t w, uint32_t h, uint32_t channels, txm_type type, uint32_t tile,
                        txm_compression compression, made_content content)
 {
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
     made_image m = make_image(w, h, channels, type, tile, compression, content);
     int fd = open_file();
     uint64_t bytes = 0;
-    ck_assert_msg(write_image(fd, &m, &metadata, &summary, &bytes, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(write_image(fd, &m, NULL, NULL, &bytes, &err) == TXM_OK, "%s", err.message);
     ck_assert_uint_eq(bytes, (uint64_t)lseek(fd, 0, SEEK_END));
     if (txm_type_is_float(type))
         check_exr(&m);
@@ -184,13 +182,11 @@ static void ck_tag(TIFF *t, uint32_t tag, const char *want)
 
 TEST(tiff_metadata)
 {
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
     made_image m = make_image(129, 65, 4, TXM_TYPE_U8, 64, zip, MADE_SMOOTH);
     uint16_t count = 0, v = 0, *kinds = NULL;
     int fd = open_file();
     setenv("TZ", "UTC", 1);
-    ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, &err), TXM_OK);
+    ck_assert_int_eq(write_image(fd, &m, NULL, NULL, NULL, &err), TXM_OK);
     TIFF *t = TIFFOpen(path, "r");
     ck_tag(t, TIFFTAG_DOCUMENTNAME,
            "/src/wall.png (colorspace: scene_linear_srgb, xyz_to_scene_linear:3.241_-1.537_-0.4986_0, alpha: "
@@ -358,14 +354,13 @@ TEST(density_is_reserved)
 /* The longest numbers that "%.6g" prints must fit into the reserved space. */
 TESTS(longest_late_values, 4)
 {
-    txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
     summary.constant = true;
     for (int c = 0; c < 4; c++)
         summary.average[c] = summary.constant_color[c] = -1.23457e-38f;
     made_image m = make_image(20, 30, 4, (txm_type)_i, 16, zip, MADE_CONSTANT);
     int fd = open_file();
-    ck_assert_msg(write_image(fd, &m, &metadata, &summary, NULL, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(write_image(fd, &m, NULL, &summary, NULL, &err) == TXM_OK, "%s", err.message);
     if (txm_type_is_float(m.layout.type))
         check_exr(&m);
     else
@@ -379,8 +374,6 @@ TESTS(longest_late_values, 4)
 /* Writes to a file that cannot grow beyond `limit` bytes. */
 static txm_status write_limited(const made_image *m, rlim_t limit)
 {
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
     struct rlimit old, new;
     getrlimit(RLIMIT_FSIZE, &old);
     new = old;
@@ -388,7 +381,7 @@ static txm_status write_limited(const made_image *m, rlim_t limit)
     signal(SIGXFSZ, SIG_IGN);
     int fd = open_file();
     setrlimit(RLIMIT_FSIZE, &new);
-    txm_status status = write_image(fd, m, &metadata, &summary, NULL, &err);
+    txm_status status = write_image(fd, m, NULL, NULL, NULL, &err);
     setrlimit(RLIMIT_FSIZE, &old);
     close_file(fd);
     return status;
@@ -409,26 +402,22 @@ TESTS(file_too_large, 4)
 /* A device without space gives the error of a full disk. */
 TESTS(full_disk, 4)
 {
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
     SCOPED(free_image) made_image m = make_image(400, 300, 4, (txm_type)_i, 64, none, MADE_NOISE);
     SCOPED(close_descriptor) int fd = open("/dev/full", O_RDWR);
     ck_assert_int_ge(fd, 0);
     memset(&err, 0, sizeof err);
-    ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, &err), TXM_STATUS_DISK_FULL);
+    ck_assert_int_eq(write_image(fd, &m, NULL, NULL, NULL, &err), TXM_STATUS_DISK_FULL);
     ck_assert_int_eq(err.sys_errno, ENOSPC);
     ck_assert_msg(strstr(err.message, "made.tx"), "%s", err.message);
 }
 
 TESTS(bad_descriptor, 4)
 {
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
     made_image m = make_image(300, 300, 4, (txm_type)_i, 64, none, MADE_NOISE);
     int fd = open_file();
     int read_only = open(path, O_RDONLY);
     memset(&err, 0, sizeof err);
-    ck_assert_int_eq(write_image(read_only, &m, &metadata, &summary, NULL, &err), TXM_STATUS_IO);
+    ck_assert_int_eq(write_image(read_only, &m, NULL, NULL, NULL, &err), TXM_STATUS_IO);
     ck_assert_int_eq(err.sys_errno, EBADF);
     close(read_only);
     free_image(&m);
@@ -465,13 +454,11 @@ TEST(wrong_use)
 /* The same input gives the same bytes. */
 TESTS(deterministic, 4)
 {
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
     SCOPED(free_image) made_image m = make_image(200, 150, 4, (txm_type)_i, 64, zip, MADE_SMOOTH);
     int a = memfd_create("a", 0), b = memfd_create("b", 0);
     uint64_t n = 0, n2 = 0;
-    ck_assert_int_eq(write_image(a, &m, &metadata, &summary, &n, NULL), TXM_OK);
-    ck_assert_int_eq(write_image(b, &m, &metadata, &summary, &n2, NULL), TXM_OK);
+    ck_assert_int_eq(write_image(a, &m, NULL, NULL, &n, NULL), TXM_OK);
+    ck_assert_int_eq(write_image(b, &m, NULL, NULL, &n2, NULL), TXM_OK);
     ck_assert_uint_eq(n, n2);
     void *pa = mmap(NULL, n, PROT_READ, MAP_SHARED, a, 0), *pb = mmap(NULL, n, PROT_READ, MAP_SHARED, b, 0);
     ck_assert_mem_eq(pa, pb, n);

@@ -17,20 +17,14 @@
 #include "txtile/name.h"
 #include "util_check.h"
 
-static const char *testdata(void)
-{
-    const char *data = getenv("TXM_TESTDATA");
-    return data ? data : "testdata";
-}
-
 /* ---- paths ------------------------------------------------------------------------------------------------------ */
 
 /* Names every row of the golden table from the words that a scene uses. */
 TEST(golden_names)
 {
-    char name[512], line[1024], image[300];
+    const char *name = testdata("golden/manifest.tsv");
+    char line[1024], image[300];
     unsigned rows = 0;
-    snprintf(name, sizeof name, "%s/golden/manifest.tsv", testdata());
     FILE *f = fopen(name, "r");
     ck_assert_msg(f != NULL, "%s: %s", name, strerror(errno));
     while (fgets(line, sizeof line, f)) {
@@ -164,8 +158,8 @@ static void set_up(void)
     snprintf(dir, sizeof dir, "/tmp/txm-name-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(dir));
     snprintf(image, sizeof image, "%s/rgb8.png", dir);
-    snprintf(command, sizeof command, "cp '%s/golden/rgb8.png' '%s/golden/half-rgba.exr' '%s'", testdata(), testdata(),
-             dir);
+    snprintf(command, sizeof command, "cp '%s' '%s' '%s'", testdata("golden/rgb8.png"),
+             testdata("golden/half-rgba.exr"), dir);
     ck_assert_int_eq(system(command), 0);
     ck_assert_int_eq(unsetenv("OCIO"), 0);
     ck_assert_msg(txm_context_new(NULL, &context, &err) == TXM_OK, "%s", err.message);
@@ -301,9 +295,8 @@ TEST(encodings)
  * either. */
 TEST(unknown_encodings)
 {
-    char path[300], *tx;
-    snprintf(path, sizeof path, "%s/golden/tiled-source.tif", testdata());
-    expect_encoding(path, TXM_ENCODING_UNKNOWN);
+    char *tx;
+    expect_encoding(testdata("golden/tiled-source.tif"), TXM_ENCODING_UNKNOWN);
     make(image, "sRGB", NULL, &tx);
     FILE *f = fopen(tx, "r+b");
     ck_assert_ptr_nonnull(f);

@@ -152,11 +152,10 @@ TEST(own_files)
                 make_image(257, 129, c == 1 ? 1 : 4, (txm_type)type, 64, (txm_compression){codecs[c], 0}, MADE_SMOOTH);
             const char *path = temp_file("own.tx");
             FILE *f = fopen(path, "w+b");
-            txm_tx_metadata metadata = made_metadata();
             txm_tx_summary summary = made_summary();
             txm_error err = {0};
             uint64_t bytes;
-            ck_assert_msg(write_image(fileno(f), &m, &metadata, &summary, &bytes, &err) == TXM_OK, "%s", err.message);
+            ck_assert_msg(write_image(fileno(f), &m, NULL, &summary, &bytes, &err) == TXM_OK, "%s", err.message);
             fclose(f);
             txm_tx *tx = open_tx(path);
             char reason[200];

@@ -12,7 +12,7 @@
 #include "util_tx.h"
 
 static const char *golden;
-static const char testdata[] = "testdata/tx";
+static const char tx_folder[] = "testdata/tx";
 
 /* Reads a level tile by tile into one tight image. */
 static uint8_t *read_level(txm_tx *tx, uint32_t level, size_t *bytes)
@@ -80,7 +80,7 @@ static unsigned compare_levels(const char *table, const char *folder)
 TEST(levels_of_test_files)
 {
     /* The values were recorded with OpenImageIO, which uses libtiff's and OpenEXR's decoders. */
-    ck_assert_uint_gt(compare_levels("testdata/tx/levels.tsv", testdata), 100);
+    ck_assert_uint_gt(compare_levels("testdata/tx/levels.tsv", tx_folder), 100);
 }
 
 TESTS(levels_of_golden_files, golden != NULL)
@@ -94,11 +94,11 @@ static unsigned each_file(const char *prefix, file_fn fn)
 {
     char path[2048];
     unsigned seen = 0;
-    DIR *dir = opendir(testdata);
+    DIR *dir = opendir(tx_folder);
     ck_assert_ptr_nonnull(dir);
     for (struct dirent *e; (e = readdir(dir));)
         if (strncmp(e->d_name, prefix, strlen(prefix)) == 0) {
-            snprintf(path, sizeof path, "%s/%s", testdata, e->d_name);
+            snprintf(path, sizeof path, "%s/%s", tx_folder, e->d_name);
             fn(path);
             seen++;
         }

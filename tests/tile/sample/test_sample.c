@@ -26,17 +26,6 @@ static unsigned long lookups(void)
     return text ? strtoul(text, NULL, 10) : 400000;
 }
 
-static const char *write_made(const made_image *m)
-{
-    const char *path = temp_file("made.tx");
-    SCOPED(close_descriptor) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
-    txm_error err = {0};
-    ck_assert_msg(write_image(fd, m, &metadata, &summary, NULL, &err) == TXM_OK, "%s", err.message);
-    return path;
-}
-
 static txm_texture_set *new_set(void)
 {
     txm_texture_set *set = NULL;
@@ -103,7 +92,7 @@ TESTS(tiles_equal_whole_levels, 8)
         SCOPED(free_image)
         made_image m = make_image(w, h, r & 64 ? 1 : 4, (txm_type)(_i % 4), r & 128 ? 16 : 64, (txm_compression){0},
                                   r & 256 ? MADE_SMOOTH : MADE_NOISE);
-        const char *path = write_made(&m);
+        const char *path = write_made(temp_file("made.tx"), &m);
         for (int e = n % 2; e < 16; e += 2) { /* all pairs of modes, half of them for each image */
             SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
             uint32_t id = add(set, path, (txm_extension)e, 1);
@@ -129,7 +118,7 @@ TESTS(isas_equal_scalar, 3)
 TEST(misses_are_requested_once_and_cured)
 {
     SCOPED(free_image) made_image m = make_image(300, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
-    const char *path = write_made(&m);
+    const char *path = write_made(temp_file("made.tx"), &m);
     SCOPED(txm_texture_set_free) txm_texture_set *lazy = new_set(), *full = new_set();
     uint32_t id = add(lazy, path, TXM_EXTENSION_REPEAT, 0), requests[64];
     ck_assert_uint_eq(add(full, path, TXM_EXTENSION_REPEAT, 1), id);
@@ -162,7 +151,7 @@ TEST(stand_ins_marks_and_failures)
 {
     SCOPED(free_image) made_image m = make_image(300, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
-    uint32_t id = add(set, write_made(&m), TXM_EXTENSION_EXTEND, 0), request;
+    uint32_t id = add(set, write_made(temp_file("made.tx"), &m), TXM_EXTENSION_EXTEND, 0), request;
     const txm_view *view = txm_texture_set_view(set);
     const txm_view_texture *t = view->textures + id;
     txm_sampler how;
@@ -213,7 +202,7 @@ TEST(stand_ins_marks_and_failures)
 TEST(damaged_tiles_fail_alone)
 {
     SCOPED(free_image) made_image m = make_image(200, 200, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
-    const char *path = write_made(&m);
+    const char *path = write_made(temp_file("made.tx"), &m);
     size_t bytes;
     uint8_t *file = load_file(path, &bytes);
     /* This lookup is in level 0, whose tiles come first. */
@@ -248,7 +237,7 @@ TEST(udim_sets_have_holes)
     uint32_t ids[3], udim, bad;
     for (uint32_t i = 0; i < 3; i++) {
         SCOPED(free_image) made_image m = make_image(70 + i, 60, 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
-        ids[i] = add(set, write_made(&m), TXM_EXTENSION_MIRROR, 1);
+        ids[i] = add(set, write_made(temp_file("made.tx"), &m), TXM_EXTENSION_MIRROR, 1);
     }
     ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, ids, 3, &udim, NULL), TXM_OK);
     ck_assert_int_eq(txm_texture_set_add_udim(set, (uint32_t[]){1000}, ids, 1, &bad, NULL), TXM_STATUS_USAGE);
@@ -361,7 +350,7 @@ TEST(null_is_the_nearer_level)
 {
     SCOPED(free_image) made_image m = make_image(64, 64, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_NOISE);
     txm_texture_set *set = new_set();
-    const uint32_t id = add(set, write_made(&m), TXM_EXTENSION_REPEAT, 1);
+    const uint32_t id = add(set, write_made(temp_file("made.tx"), &m), TXM_EXTENSION_REPEAT, 1);
     const txm_view *view = txm_texture_set_view(set);
     txm_sampler how, floor;
     txm_sampler_init(&how);
@@ -389,7 +378,7 @@ TEST(null_is_the_nearer_level)
 
     /* Nothing is loaded, so the lookup is magenta and requests its tiles. */
     set = new_set();
-    add(set, write_made(&m), TXM_EXTENSION_REPEAT, 0);
+    add(set, write_made(temp_file("made.tx"), &m), TXM_EXTENSION_REPEAT, 0);
     float got[4];
     uint32_t requests[4];
     txm_lookup_state lookup_state = {.capacity = 4, .requests = requests};
@@ -515,7 +504,7 @@ TEST(boxes_are_linear_on_average)
 {
     SCOPED(free_image) made_image m = make_image(40, 30, 1, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
     SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
-    uint32_t id = add(set, write_made(&m), TXM_EXTENSION_REPEAT, 1);
+    uint32_t id = add(set, write_made(temp_file("made.tx"), &m), TXM_EXTENSION_REPEAT, 1);
     txm_sampler how, linear;
     txm_sampler_init(&how);
     linear = how;
@@ -540,7 +529,7 @@ TEST(boxes_are_linear_on_average)
 TEST(derivatives_are_slopes)
 {
     SCOPED(free_image) made_image m = make_image(60, 40, 4, TXM_TYPE_FLOAT, 64, (txm_compression){0}, MADE_SMOOTH);
-    const char *path = write_made(&m);
+    const char *path = write_made(temp_file("made.tx"), &m);
     uint64_t state = 5;
     for (int e = TXM_EXTENSION_REPEAT; e <= TXM_EXTENSION_MIRROR; e++) {
         SCOPED(txm_texture_set_free) txm_texture_set *set = new_set();
@@ -583,7 +572,7 @@ TEST(derivatives_are_slopes)
 TEST(explanations_add_up)
 {
     SCOPED(free_image) made_image m = make_image(200, 130, 4, TXM_TYPE_U16, 64, (txm_compression){0}, MADE_NOISE);
-    const char *path = write_made(&m);
+    const char *path = write_made(temp_file("made.tx"), &m);
     uint64_t state = 77;
     static txm_explanation e;
     for (int x = TXM_EXTENSION_REPEAT; x <= TXM_EXTENSION_MIRROR; x++) {

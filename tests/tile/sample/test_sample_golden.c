@@ -227,14 +227,7 @@ static const char *write_noise(const noise *n, uint32_t t)
     }
     static char name[32];
     snprintf(name, sizeof name, "noise%u.tx", t);
-    const char *path = temp_file(name);
-    SCOPED(close_descriptor) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
-    uint64_t bytes;
-    txm_error err = {0};
-    ck_assert_msg(write_image(fd, &m, &metadata, &summary, &bytes, &err) == TXM_OK, "%s", err.message);
-    return path;
+    return write_made(temp_file(name), &m);
 }
 
 /* Adds the first `count` textures with all extensions; id = 4 * texture + extension. */

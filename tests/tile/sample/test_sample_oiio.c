@@ -46,11 +46,7 @@ TESTS(one_level_is_the_same, 4)
                     memcpy(m.levels[l] + 4 * i, &single, 4);
             }
         }
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    txm_tx_metadata metadata = made_metadata();
-    txm_tx_summary summary = made_summary();
-    ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, NULL), TXM_OK);
-    close(fd);
+    write_made(path, &m);
     uint32_t id;
     SCOPED(txm_texture_set_free) txm_texture_set *set = load(path, &id);
     oiio_textures *oiio = oiio_textures_open(path, 64);
