@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mill/encode/deflate.h"
-#include "mill/encode/sparse.h"
+#include "util_sparse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < repeats; i++)
         memcpy(src + i * piece, data + CONTROL_BYTES, piece);
     for (txm_search search = TXM_SEARCH_FEW; search <= TXM_SEARCH_FEWEST; search++) {
-        packed = txm_sparse_run(sparse, src, n, block, step, search, raw);
+        packed = sparse_run(sparse, src, n, block, step, search, raw);
         check(packed <= txm_sparse_bound(n, block));
         memset(back, 0, n);
         check(libdeflate_deflate_decompress(d, raw, packed, back, n, &got) == LIBDEFLATE_SUCCESS && got == n);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/encode/sparse.h"
 #include "tile/decode/inflate_parts.h"
+#include "util_sparse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,8 +26,8 @@ static void encode_and_damage(const uint8_t *control, uint8_t **stream, size_t *
     uint8_t *packed = malloc(txm_sparse_bound(*bytes, TXM_IN_PARTS));
     txm_sparse *sparse = txm_sparse_new(*bytes);
     check(packed && sparse);
-    *bytes = txm_sparse_run(sparse, *stream, *bytes, TXM_IN_PARTS, 1 + control[0] / 2 % 4,
-                            (txm_search)(control[0] / 8 % 3), packed);
+    *bytes = sparse_run(sparse, *stream, *bytes, TXM_IN_PARTS, 1 + control[0] / 2 % 4, (txm_search)(control[0] / 8 % 3),
+                        packed);
     for (int i = 0; i < DAMAGES; i++)
         packed[(control[3 * i + 2] | (size_t)control[3 * i + 3] << 8) % *bytes] ^= control[3 * i + 1];
     txm_sparse_free(&sparse);

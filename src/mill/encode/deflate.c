@@ -25,6 +25,29 @@ struct txm_deflate {
     struct libdeflate_compressor *compressors[MAX_LEVEL + 1]; /* indexed by level, created on first use */
 };
 
+txm_sparse *txm_sparse_new(size_t max_bytes)
+{
+    txm_sparse *s = txm_calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    txm_sparse_begin(s, txm_alloc_pixels(max_bytes / TXM_MIN_MATCH + 1, sizeof *s->sequences),
+                     txm_alloc_pixels(max_bytes + TXM_RUN_BYTES, 1));
+    s->literal_writer = txm_literal_writer_best();
+    if (!s->sequences || !s->literals)
+        txm_sparse_free(&s);
+    return s;
+}
+
+void txm_sparse_free(txm_sparse **sparse)
+{
+    if (sparse && *sparse) {
+        free((*sparse)->sequences);
+        free((*sparse)->literals);
+        free(*sparse);
+        *sparse = NULL;
+    }
+}
+
 /* libdeflate's compressors are created on first use, because a level takes up to a megabyte. */
 txm_status txm_deflate_new(int level, const txm_deflate_shape *shape, txm_deflate **out, txm_error *err)
 {

@@ -111,14 +111,6 @@ typedef struct txm_literal_codes {
 } txm_literal_codes;
 
 #ifdef TXM_PLAIN_C
-/* Computes code lengths for `count` symbols (at most TXM_HUFFMAN_MAX_SYMBOLS) from their frequencies, whose sum is
- * below 2^31. No length exceeds max_bits, and 2^max_bits >= count. Unused symbols get 0. The code is always complete:
- * if fewer than two symbols are used, the first unused ones get codes too, since decoders refuse incomplete codes. */
-void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits, uint8_t *lengths);
-
-/* Canonical codes for the lengths, with their bits reversed as deflate requires. */
-void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes);
-
 /* Writes n literals; flushes write eight bytes, not all of which count. */
 typedef void (*txm_literal_writer)(txm_bit_writer *writer, const txm_literal_codes *codes, const uint8_t *src,
                                    size_t n);

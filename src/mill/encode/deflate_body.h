@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How a deflate block with dynamic codes is written, and the codes computed: one source for the processor
- * (deflate_block.c) and for devices (src/mill/gpu/pack.h).
+ * (deflate.c) and for devices (src/mill/gpu/pack.h).
  *
  * From counts of symbols and a list of sequences it writes one block with its header. Code lengths come from a Huffman
  * tree of limited depth; ties are broken by symbol, so that the result is the same everywhere. All arrays are in
@@ -145,7 +145,10 @@ TXM_ARITH void txm_limit_depths(TXM_GLOBAL uint32_t *depths, int deepest, int ma
     }
 }
 
-/* Lengths beyond the limit are rare, so limit_depths costs almost no compression. */
+/* Computes code lengths for `count` symbols (at most TXM_HUFFMAN_MAX_SYMBOLS) from their frequencies, whose sum is
+ * below 2^31. No length exceeds max_bits, and 2^max_bits >= count; lengths beyond it are rare, so that limit costs
+ * almost no compression. Unused symbols get 0. The code is always complete: if fewer than two symbols are used, the
+ * first unused ones get codes too, since decoders refuse incomplete codes. */
 TXM_CODE_PART void txm_make_lengths(TXM_GLOBAL txm_block_scratch *x, TXM_GLOBAL const uint32_t *frequencies,
                                     size_t count, int max_bits, TXM_GLOBAL uint8_t *lengths)
 {
@@ -171,8 +174,9 @@ TXM_CODE_PART void txm_make_lengths(TXM_GLOBAL txm_block_scratch *x, TXM_GLOBAL 
             lengths[sorted[i++] & 0xffffffff] = (uint8_t)d;
 }
 
-/* Codes of the same length are consecutive, in the order of symbols. Four quarters of the alphabet are numbered at the
- * same time, each from where the one before it ends, since every number waits for the last one of its length. */
+/* Canonical codes, with their bits reversed as deflate requires: those of the same length are consecutive, in the order
+ * of symbols. Four quarters of the alphabet are numbered at the same time, each from where the one before it ends,
+ * since every number waits for the last one of its length. */
 TXM_CODE_PART void txm_make_codes(TXM_GLOBAL txm_block_scratch *x, TXM_GLOBAL const uint8_t *lengths, size_t count,
                                   TXM_GLOBAL uint16_t *codes)
 {

@@ -26,11 +26,10 @@ TXM_ARITH size_t txm_stream_block(const txm_deflate_shape *shape, size_t size_by
 /* The largest size of a stream of our own encoder. */
 TXM_ARITH size_t txm_stream_bound(const txm_deflate_shape *shape)
 {
-    /* Short inputs have short blocks, in which headers weigh more. No literal takes more than TXM_LITLEN_BITS; a flush
-     * writes eight bytes, not all of which count. */
-    const size_t n = shape->max_bytes, blocks = n / txm_stream_block(shape, n) + 1;
-    return TXM_ZLIB_HEADER_BYTES + TXM_ZLIB_TRAILER_BYTES + 2 * n +
-           (blocks > TXM_MAX_PARTS ? blocks : TXM_MAX_PARTS) * TXM_BLOCK_HEADER_BYTES + 8;
+    /* Short inputs have short blocks, in which headers weigh more. */
+    const size_t n = shape->max_bytes, blocks = txm_sparse_bound(n, txm_stream_block(shape, n)),
+                 parts = txm_sparse_bound(n, TXM_IN_PARTS);
+    return TXM_ZLIB_HEADER_BYTES + TXM_ZLIB_TRAILER_BYTES + (blocks > parts ? blocks : parts);
 }
 
 /* Chooses the level of a stream, SPARSE or one of libdeflate's, and how the sparse encoder searches.

@@ -44,9 +44,6 @@ typedef struct txm_sparse txm_sparse;
 txm_sparse *txm_sparse_new(size_t max_bytes); /* NULL when memory is exhausted */
 void txm_sparse_free(txm_sparse **sparse);    /* NULL-safe */
 
-/* The largest size of any encoding of size_bytes bytes in blocks of block_bytes. */
-size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes);
-
 /* Estimates from a survey of parts of the input, in bits for the whole input. Savings are those of the most recent
  * match of at least that many bytes, so they show how much repeats, not what an encoder would gain. */
 typedef struct txm_survey {
@@ -55,11 +52,6 @@ typedef struct txm_survey {
     uint64_t saved_by_8;   /* bits that matches of eight bytes and more save */
 } txm_survey;
 
-/* `block_bytes` and `step_bytes` are as below; one stripe in `stripes_apart` is surveyed. An input of one block whose
- * literals take fewer than few_bits in total is not searched for matches, and nothing counts as saved. */
-txm_survey txm_sparse_survey(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes,
-                             size_t step_bytes, size_t stripes_apart, uint64_t few_bits);
-
 /* In place of block_bytes, for inputs of up to TXM_PARTS_MAX_BYTES: parts that a reader can decode at the same time
  * (inflate_parts.h), with a mark between them and no matches from one to another. */
 enum { TXM_IN_PARTS = 0 };
@@ -67,15 +59,4 @@ enum { TXM_IN_PARTS = 0 };
 /* FEW: the last candidate at each position. MANY: several candidates, for inputs with many repetitions; smaller and
  * slower. FEWEST: for cheap bytes, every other position only, which costs 0.4 % on half tiles and 2 % on drawings. */
 typedef enum txm_search { TXM_SEARCH_FEW, TXM_SEARCH_MANY, TXM_SEARCH_FEWEST } txm_search;
-
-/* Encodes src (at least one byte) in blocks of block_bytes bytes, each with its own codes. `step_bytes` (1 to 8) is the
- * distance between the positions where matches are searched for; they may begin before. Returns the size written to
- * dst, which has room for txm_sparse_bound. The result depends on the arguments alone. */
-size_t txm_sparse_run(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
-                      txm_search search, uint8_t *dst);
-
-/* The same just after a survey of the same src, whose estimates are reused; the bytes may differ from those of
- * txm_sparse_run. */
-size_t txm_sparse_run_surveyed(txm_sparse *sparse, const uint8_t *src, size_t size_bytes, size_t block_bytes,
-                               size_t step_bytes, txm_search search, uint8_t *dst);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The deflate encoder for filtered pixels: one source for the processor (sparse.c) and for devices
+ * The deflate encoder for filtered pixels: one source for the processor (deflate.c) and for devices
  * (src/mill/gpu/pack.h).
  *
  * Most tiles of a photograph have few matches, and searching for them costs more than they save. A survey therefore
@@ -265,7 +265,8 @@ TXM_ARITH void txm_survey_stripe(TXM_GLOBAL const uint16_t *cost, TXM_GLOBAL con
     }
 }
 
-/* Surveys stripes only, which is enough to decide. */
+/* Surveys stripes only, which is enough to decide: one in `stripes_apart`, in blocks of block_bytes. An input of one
+ * block whose literals take fewer than few_bits in total is not searched for matches, and nothing counts as saved. */
 TXM_CODE_STEP txm_survey txm_survey_of(TXM_GLOBAL txm_sparse *s, TXM_GLOBAL const uint8_t *src, size_t size_bytes,
                                        size_t block_bytes, size_t step_bytes, size_t stripes_apart, uint64_t few_bits)
 {
@@ -556,8 +557,18 @@ TXM_ARITH size_t txm_find_block_matches(TXM_GLOBAL txm_sparse *s, TXM_GLOBAL con
 
 /* ---- encoding ---- */
 
-/* Blocks are of equal size, or as many parts as a reader inflates at once; then matches never reach back across a mark.
- * The costs are from the survey, or from a sample. */
+/* The largest size of any encoding in blocks of block_bytes, each with its own codes. No literal takes more than
+ * TXM_LITLEN_BITS; a flush writes eight bytes, not all of which count. */
+TXM_ARITH size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
+{
+    const size_t blocks = block_bytes != TXM_IN_PARTS ? size_bytes / block_bytes + 1 : TXM_MAX_PARTS;
+    return 2 * size_bytes + blocks * TXM_BLOCK_HEADER_BYTES + sizeof(uint64_t);
+}
+
+/* Encodes src, at least one byte, and returns the size written to dst, which has room for txm_sparse_bound. Blocks are
+ * of equal size, or as many parts as a reader inflates at once; then matches never reach back across a mark.
+ * `step_bytes` (1 to 8) is the distance between the positions where matches are searched for; they may begin before.
+ * The costs are from a survey just before of the same src, which may have had other blocks, or from a sample. */
 TXM_CODE_STEP size_t txm_encode_sparse(TXM_GLOBAL txm_sparse *s, TXM_GLOBAL const uint8_t *src, size_t size_bytes,
                                        size_t block_bytes, size_t step_bytes, txm_search search,
                                        TXM_GLOBAL uint8_t *dst)

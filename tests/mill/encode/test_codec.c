@@ -11,9 +11,9 @@
 #include "mill/encode/deflate.h"
 #include "mill/encode/deflate_body.h"
 #include "mill/encode/filter.h"
-#include "mill/encode/sparse.h"
 #include "mill/encode/tile.h"
 #include "util_check.h"
+#include "util_sparse.h"
 
 static uint64_t seed;
 
@@ -111,8 +111,9 @@ static uint64_t check_code(const uint32_t *f, size_t n, int max_bits)
     uint16_t codes[TXM_HUFFMAN_MAX_SYMBOLS];
     uint64_t space = 0, bits = 0;
     bool ordered = true, prefix_free = true; /* flags: an assertion for each pair would take a second */
-    txm_huffman_lengths(f, n, max_bits, lengths);
-    txm_huffman_codes(lengths, n, codes);
+    txm_block_scratch scratch;
+    txm_make_lengths(&scratch, f, n, max_bits, lengths);
+    txm_make_codes(&scratch, lengths, n, codes);
     for (size_t i = 0; i < n; i++) {
         ck_assert_int_le(lengths[i], max_bits);
         ck_assert(!f[i] || lengths[i]);
@@ -212,17 +213,17 @@ TESTS(sparse_round_trip, 7)
                 *again = malloc(txm_sparse_bound(n, block));
         fill(src, n, (uint32_t)_i);
         for (txm_search search = TXM_SEARCH_FEW; search <= TXM_SEARCH_FEWEST; search++) {
-            size_t size = txm_sparse_run(s, src, n, block, step, search, dst);
+            size_t size = sparse_run(s, src, n, block, step, search, dst);
             ck_assert_uint_le(size, txm_sparse_bound(n, block));
             check_raw(dst, size, src, n, back);
             /* Neither a survey nor an earlier stream influences the next stream. */
             txm_sparse *fresh = txm_sparse_new(n);
-            txm_sparse_survey(s, src, n, block, step, 4, 0);
-            ck_assert_uint_eq(txm_sparse_run(round % 2 ? s : fresh, src, n, block, step, search, again), size);
+            txm_survey_of(s, src, n, block, step, 4, 0);
+            ck_assert_uint_eq(sparse_run(round % 2 ? s : fresh, src, n, block, step, search, again), size);
             ck_assert_mem_eq(again, dst, size);
             txm_sparse_free(&fresh);
-            txm_sparse_survey(s, src, n, block, step, 4, 0);
-            size = txm_sparse_run_surveyed(s, src, n, block, step, search, again);
+            txm_survey_of(s, src, n, block, step, 4, 0);
+            size = txm_encode_sparse(s, src, n, block, step, search, again);
             ck_assert_uint_le(size, txm_sparse_bound(n, block));
             check_raw(again, size, src, n, back);
         }
@@ -240,8 +241,8 @@ TEST(sparse_small)
     uint8_t src[600], dst[4096], back[600];
     for (size_t n = 1; n <= 600; n++) {
         fill(src, n, (uint32_t)n % 7);
-        check_raw(dst, txm_sparse_run(s, src, n, n, 1 + n % 8, (txm_search)(n % 3), dst), src, n, back);
-        check_raw(dst, txm_sparse_run(s, src, n, (n + 1) / 2, 1, TXM_SEARCH_MANY, dst), src, n, back);
+        check_raw(dst, sparse_run(s, src, n, n, 1 + n % 8, (txm_search)(n % 3), dst), src, n, back);
+        check_raw(dst, sparse_run(s, src, n, (n + 1) / 2, 1, TXM_SEARCH_MANY, dst), src, n, back);
     }
 }
 
@@ -252,21 +253,21 @@ TEST(survey)
     SCOPED(txm_sparse_free) txm_sparse *s = txm_sparse_new(N);
     FREED uint8_t *p = malloc(N);
     fill(p, N, 0);
-    txm_survey noise = txm_sparse_survey(s, p, N, N, 4, 4, 0);
+    txm_survey noise = txm_survey_of(s, p, N, N, 4, 4, 0);
     ck_assert_uint_gt(noise.literal_bits, 7 * N);
     ck_assert_uint_lt(noise.saved_by_4 * 50, noise.literal_bits);
     for (size_t i = 256; i < N; i++)
         p[i] = p[i - 256];
-    txm_survey rows = txm_sparse_survey(s, p, N, N, 4, 4, 0);
+    txm_survey rows = txm_survey_of(s, p, N, N, 4, 4, 0);
     ck_assert_uint_gt(rows.saved_by_8 * 3, rows.literal_bits * 2);
     /* If literals are cheap, the search ends, but only for that block. Literals are counted the same way. */
-    txm_survey cheap = txm_sparse_survey(s, p, N, N, 4, 4, rows.literal_bits + 1);
+    txm_survey cheap = txm_survey_of(s, p, N, N, 4, 4, rows.literal_bits + 1);
     ck_assert_uint_eq(cheap.literal_bits, rows.literal_bits);
     ck_assert_uint_eq(cheap.saved_by_8, 0);
-    ck_assert_uint_eq(txm_sparse_survey(s, p, N, N, 4, 4, rows.literal_bits).saved_by_8, rows.saved_by_8);
-    ck_assert_uint_gt(txm_sparse_survey(s, p, N, N / 2, 4, 4, 8 * N).saved_by_8, 0);
+    ck_assert_uint_eq(txm_survey_of(s, p, N, N, 4, 4, rows.literal_bits).saved_by_8, rows.saved_by_8);
+    ck_assert_uint_gt(txm_survey_of(s, p, N, N / 2, 4, 4, 8 * N).saved_by_8, 0);
     memset(p, 7, N);
-    ck_assert_uint_lt(txm_sparse_survey(s, p, N, N, 4, 4, 0).literal_bits, N);
+    ck_assert_uint_lt(txm_survey_of(s, p, N, N, 4, 4, 0).literal_bits, N);
 }
 
 /* Runs of every length, with short codes and the longest ones, written by vector instructions and by the plain loop. */

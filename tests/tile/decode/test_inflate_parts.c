@@ -7,10 +7,10 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "mill/encode/sparse.h"
 #include "tile/decode/decode_table.h"
 #include "tile/decode/inflate_parts.h"
 #include "util_check.h"
+#include "util_sparse.h"
 
 static uint64_t seed = 7;
 
@@ -74,7 +74,7 @@ static void encode_in_parts(void)
 {
     SCOPED(txm_sparse_free) txm_sparse *sparse = txm_sparse_new(s.n);
     ck_assert_ptr_nonnull(sparse);
-    s.packed = txm_sparse_run(sparse, s.src, s.n, TXM_IN_PARTS, 2, (txm_search)(s.n % 3), s.stream);
+    s.packed = sparse_run(sparse, s.src, s.n, TXM_IN_PARTS, 2, (txm_search)(s.n % 3), s.stream);
     ck_assert_uint_le(s.packed, txm_sparse_bound(s.n, TXM_IN_PARTS));
 }
 
