@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "tools/inspect/each_file.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
@@ -128,50 +129,42 @@ static txm_status show_settings(const char *path, const txm_project *project, bo
 }
 
 /* A path that does not exist has settings too, but was probably mistyped, so it is an error. */
-static txm_status show_place(const txm_input *place, bool json, txm_error *err)
+static txm_status show_place(void *user, txm_one_file *file, txm_error *err)
 {
-    char *path = (char *)place->path;
+    const settings_args *args = user;
+    char *path = (char *)file->input->path;
     txm_project project;
-    if (txm_place_check(place, err) != TXM_OK)
+    if (txm_place_check(file->input, err) != TXM_OK)
         return err->status;
     if (access(path, F_OK) != 0)
         return txm_fail_errno(err, errno, "%s: cannot be examined", path);
     if (txm_project_find(&path, 1, &project, err) != TXM_OK)
         return err->status;
-    txm_status status = show_settings(path, &project, json, err);
+    txm_status status = show_settings(path, &project, args->json, err);
     txm_project_free(&project);
     return status;
 }
 
-/* A path that fails does not end the run; its object is printed among the others. */
-static void report_failure(const txm_error *err, bool json)
+static void describe_failure(void *user, const txm_one_file *file, cJSON *o)
 {
-    txm_say(TXM_SAY_ERROR, "%s", err->message);
-    if (!json)
-        return;
-    cJSON *o = txm_json_of_type("txmill.settings", "error");
-    txm_json_error(o, err);
-    txm_json_emit(o);
+    (void)user, (void)file;
+    txm_json_text(o, "type", "error");
 }
 
 static int run_settings(void *p, const txm_operands *operands)
 {
-    const settings_args *args = p;
+    settings_args *args = p;
     txm_tally tally = {0};
     txm_error err = {0};
     static char *here[] = {".", NULL};
     const txm_operands otherwise_here = {.items = here, .count = 1};
     txm_inputs *places = NULL;
-    if (args->json)
-        txm_finish_in_json("txmill.settings");
     if (txm_places_collect("settings", "path", operands->count ? operands : &otherwise_here, &places, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
-    for (size_t i = 0; i < txm_inputs_count(places); i++) {
-        txm_error_clear(&err);
-        if (show_place(txm_inputs_at(places, i), args->json, &err) != TXM_OK)
-            report_failure(&err, args->json);
-        txm_tally_add(&tally, err.status);
-    }
+    /* A path that fails does not end the run; its object is printed among the others. */
+    txm_each_file_run(
+        &(txm_each_file){.one = show_place, .user = args, .json = args->json, .describe = describe_failure}, places,
+        &tally);
     txm_inputs_free(&places);
     return txm_finish(&tally);
 }

@@ -10,6 +10,7 @@
  */
 #include "tools/commands.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/spelling.h"
@@ -39,12 +40,9 @@ const txm_command *txm_command_find(const char *name)
 const txm_command *txm_command_near(const char *name)
 {
     const txm_command *best = NULL;
-    unsigned distance, best_distance = 0;
-    for (const txm_command *const *c = txm_commands; *c; c++) {
-        if (txm_spelling_close(name, (*c)->name, &distance) && (!best || distance < best_distance)) {
+    unsigned least = UINT_MAX;
+    for (const txm_command *const *c = txm_commands; *c; c++)
+        if (txm_spelling_better(name, (*c)->name, &least))
             best = *c;
-            best_distance = distance;
-        }
-    }
     return best;
 }

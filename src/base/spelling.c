@@ -41,11 +41,13 @@ unsigned txm_spelling_distance(const char *a, const char *b)
     return rows[na % 3][nb];
 }
 
-int txm_spelling_close(const char *word, const char *candidate, unsigned *distance)
+int txm_spelling_better(const char *word, const char *candidate, unsigned *least)
 {
-    size_t nw = strlen(word), nc = strlen(candidate), shorter = nw < nc ? nw : nc;
-    *distance = txm_spelling_distance(word, candidate);
-    if (*distance <= (nw + 2) / 3)
-        return 1;
-    return shorter >= 3 && txm_ncasecmp(word, candidate, shorter) == 0;
+    const size_t nw = strlen(word), nc = strlen(candidate), shorter = nw < nc ? nw : nc;
+    const unsigned distance = txm_spelling_distance(word, candidate);
+    const int begins = shorter >= 3 && txm_ncasecmp(word, candidate, shorter) == 0;
+    if (distance >= *least || (distance > (nw + 2) / 3 && !begins))
+        return 0;
+    *least = distance;
+    return 1;
 }

@@ -8,7 +8,8 @@
  * '-', '_' and ' ' count as equal. Only the first 63 bytes of words are compared. */
 unsigned txm_spelling_distance(const char *a, const char *b);
 
-/* Whether `candidate` is similar enough to `word` to be suggested: at most a third of its letters differ, or one begins
- * with the other (at least three letters). The smaller *distance is, the better. */
-int txm_spelling_close(const char *word, const char *candidate, unsigned *distance);
+/* Whether `candidate` is similar enough to `word` to be suggested, and more so than those before: at most a third of
+ * its letters differ, or one begins with the other (at least three letters). *least, UINT_MAX at first, is then its
+ * distance. */
+int txm_spelling_better(const char *word, const char *candidate, unsigned *least);
 #endif

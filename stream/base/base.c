@@ -347,11 +347,11 @@ char *stm_shell_path(const char *path)
 /* ---- spelling ---- */
 
 /* The edit distance, by two rows of its table. */
-bool stm_spelling_close(const char *word, const char *candidate, unsigned *distance)
+bool stm_spelling_better(const char *word, const char *candidate, unsigned *least)
 {
     enum { LONGEST = 63 };
     unsigned row[LONGEST + 1];
-    const size_t n = strnlen(word, LONGEST), m = strnlen(candidate, LONGEST), least = n < m ? n : m;
+    const size_t n = strnlen(word, LONGEST), m = strnlen(candidate, LONGEST), shorter = n < m ? n : m;
     for (size_t j = 0; j <= m; j++)
         row[j] = (unsigned)j;
     for (size_t i = 1; i <= n; i++) {
@@ -365,6 +365,9 @@ bool stm_spelling_close(const char *word, const char *candidate, unsigned *dista
             corner = above;
         }
     }
-    *distance = row[m];
-    return *distance <= (n + 2) / 3 || (least >= 3 && strncasecmp(word, candidate, least) == 0);
+    const bool close = row[m] <= (n + 2) / 3 || (shorter >= 3 && strncasecmp(word, candidate, shorter) == 0);
+    if (!close || row[m] >= *least)
+        return false;
+    *least = row[m];
+    return true;
 }

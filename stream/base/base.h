@@ -111,6 +111,7 @@ char *stm_beside_program(const char *file);
 char *stm_shell_word(const char *word);
 char *stm_shell_path(const char *path);
 
-/* Whether `candidate` was probably meant: few letters differ. *distance: how many. */
-bool stm_spelling_close(const char *word, const char *candidate, unsigned *distance);
+/* Whether `candidate` was probably meant, and rather than those before. *least, UINT_MAX at first, is then the number
+ * of letters that differ. */
+bool stm_spelling_better(const char *word, const char *candidate, unsigned *least);
 #endif

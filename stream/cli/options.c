@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,7 +94,7 @@ static txm_status unknown(const stm_command *command, const char *name, char let
 {
     stm_option_walk w = {0};
     const char *near = NULL;
-    unsigned distance, least = 0;
+    unsigned least = UINT_MAX;
     char word[64];
     snprintf(word, sizeof word, "%.*s", name ? (int)strcspn(name, "=") : 0, name ? name : "");
     if (!strcmp(word, "force") || (!name && letter == 'f'))
@@ -109,10 +110,8 @@ static txm_status unknown(const stm_command *command, const char *name, char let
         return stm_fail(err, TXM_STATUS_USAGE, "unknown option -%c; 'txmill %s --help' lists the options", letter,
                         command->name);
     while (*word && stm_option_next(command, &w))
-        if (stm_spelling_close(word, w.option->name, &distance) && (!near || distance < least)) {
+        if (stm_spelling_better(word, w.option->name, &least))
             near = w.option->name;
-            least = distance;
-        }
     return stm_fail(err, TXM_STATUS_USAGE, "unknown option --%s; %s%s%s'txmill %s --help' lists the options", word,
                     near ? "did you mean --" : "", near ? near : "", near ? "? " : "", command->name);
 }
@@ -166,7 +165,7 @@ static txm_status parse_pixels(const char *text, stm_pixel_size *field, txm_erro
 static txm_status parse_choice(const stm_option *o, const char *text, int *field, txm_error *err)
 {
     char near[64] = "", one[64];
-    unsigned distance, least = 0;
+    unsigned least = UINT_MAX;
     int index = 0;
     for (const char *w = o->values; *w; index++) {
         const size_t n = strcspn(w, " ");
@@ -175,10 +174,8 @@ static txm_status parse_choice(const stm_option *o, const char *text, int *field
             *field = index;
             return TXM_OK;
         }
-        if (stm_spelling_close(text, one, &distance) && (!*near || distance < least)) {
+        if (stm_spelling_better(text, one, &least))
             memcpy(near, one, sizeof near);
-            least = distance;
-        }
         w += n + (w[n] == ' ');
     }
     return stm_fail(err, TXM_STATUS_USAGE, "must be one of: %s%s%s%s", o->values, *near ? "; did you mean " : "", near,

@@ -3,6 +3,7 @@
  * The scene named on the command line: a folder, or a built-in scene with the images that follow.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -135,7 +136,7 @@ txm_status stm_stream_open_scene(const stm_stream_args *a, const stm_operands *o
     if (!is_folder) {
         /* The name is neither a folder nor a built-in scene. */
         const char *near = NULL, *one;
-        unsigned distance, least = 0;
+        unsigned least = UINT_MAX;
         const char *noun = NULL;
         if (exists) {
             txm_kind_of_file(name, &noun);
@@ -146,10 +147,8 @@ txm_status stm_stream_open_scene(const stm_stream_args *a, const stm_operands *o
                 name, noun);
         }
         for (size_t i = 0; (one = stm_render_builtin_name(i)); i++)
-            if (stm_spelling_close(name, one, &distance) && (!near || distance < least)) {
+            if (stm_spelling_better(name, one, &least))
                 near = one;
-                least = distance;
-            }
         return stm_fail(
             err, TXM_STATUS_NOT_FOUND,
             "%s: neither a folder nor a built-in scene%s%s%s; the built-in scenes are plane, room, grid, udim, "

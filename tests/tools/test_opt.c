@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Options: parsing, help, what is generated from the tables; the tables of all commands. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,9 +344,13 @@ TEST(test_near)
     ck_assert_uint_eq(txm_spelling_distance("abc", ""), 3);
     ck_assert_uint_eq(txm_spelling_distance("Non_Color", "non-color"), 0);
     ck_assert_uint_eq(txm_spelling_distance("maek", "make"), 1);
-    ck_assert(txm_spelling_close("sRGBB", "sRGB", &d) && d == 1);
-    ck_assert(txm_spelling_close("Filmic", "Filmic Log", &d));
-    ck_assert(!txm_spelling_close("sRGB", "ACEScg", &d));
+    d = UINT_MAX;
+    ck_assert(txm_spelling_better("sRGBB", "sRGB", &d) && d == 1);
+    ck_assert(!txm_spelling_better("sRGBB", "sRGA", &d) && d == 1);
+    d = UINT_MAX;
+    ck_assert(txm_spelling_better("Filmic", "Filmic Log", &d));
+    d = UINT_MAX;
+    ck_assert(!txm_spelling_better("sRGB", "ACEScg", &d) && d == UINT_MAX);
     /* Longer than the table: names are compared by their beginnings, and no buffer overflows. */
     char x[300], y[300];
     memset(x, 'a', 299);

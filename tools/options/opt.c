@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,13 +136,11 @@ static txm_status unknown(const txm_command *command, typed t, txm_error *err)
                         command->name);
     char word[64];
     const char *near = NULL;
-    unsigned distance, least = 0;
+    unsigned least = UINT_MAX;
     snprintf(word, sizeof word, "%.*s", (int)(t.bytes < 63 ? t.bytes : 63), t.name);
     for (w = (txm_option_walk){0}; txm_option_next(command, &w);)
-        if (txm_spelling_close(word, w.option->name, &distance) && (!near || distance < least)) {
+        if (txm_spelling_better(word, w.option->name, &least))
             near = w.option->name;
-            least = distance;
-        }
     return txm_fail(err, TXM_STATUS_USAGE, "unknown option --%.*s; %s%s%s'txmill %s --help' lists the options",
                     (int)t.bytes, t.name, near ? "did you mean --" : "", near ? near : "", near ? "? " : "",
                     command->name);
@@ -223,14 +222,12 @@ static txm_status parse_choice(const txm_option *o, const char *text, int *field
     int index = 0;
     size_t n = strlen(text);
     char near[64] = "", one[64];
-    unsigned distance, least = 0;
+    unsigned least = UINT_MAX;
     for (const char *w = o->values; *w; index++) {
         size_t word = strcspn(w, " ");
         snprintf(one, sizeof one, "%.*s", (int)word, w);
-        if (txm_spelling_close(text, one, &distance) && (!*near || distance < least)) {
+        if (txm_spelling_better(text, one, &least))
             memcpy(near, one, sizeof near);
-            least = distance;
-        }
         if (word == n && memcmp(w, text, n) == 0) {
             *field = index;
             return TXM_OK;
@@ -463,57 +460,39 @@ txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, v
 
 /* ---- patterns --------------------------------------------------------------------------------------------------- */
 
-static bool add_operand(char ***items, size_t *count, size_t *capacity, char *text)
-{
-    if (*count + 1 >= *capacity) {
-        size_t more = *capacity ? 2 * *capacity : 16;
-        char **grown = realloc(*items, txm_mul(more, sizeof *grown));
-        if (!grown)
-            return false;
-        *items = grown;
-        *capacity = more;
-    }
-    (*items)[(*count)++] = text;
-    (*items)[*count] = NULL;
-    return true;
-}
-
 /* Folders that cannot be read match nothing; the operand then fails under its own name. */
-static bool expand_one(txm_operands *o, char *text, char ***items, size_t *count, size_t capacity[2])
-{
-    struct stat st;
-    glob_t found = {0};
-    bool is_pattern = text[0] != '@' && text[0] != '-' && strpbrk(text, "*?[") && lstat(text, &st) != 0;
-    int rc = is_pattern ? glob(text, 0, NULL, &found) : GLOB_NOMATCH;
-    bool ok = rc != GLOB_NOSPACE;
-    if (ok && rc != 0)
-        ok = add_operand(items, count, &capacity[0], text);
-    for (size_t i = 0; ok && rc == 0 && i < found.gl_pathc; i++) {
-        char *path = txm_strdup(found.gl_pathv[i]);
-        ok = path && add_operand(&o->matches, &o->match_count, &capacity[1], path);
-        if (!ok)
-            free(path);
-        ok = ok && add_operand(items, count, &capacity[0], path);
-    }
-    if (is_pattern)
-        globfree(&found);
-    return ok;
-}
-
 txm_status txm_operands_expand(txm_operands *operands, txm_error *err)
 {
     char **items = NULL;
-    size_t count = 0, capacity[2] = {0};
-    bool any = false;
-    for (size_t i = 0; i < operands->count; i++)
-        any |= strpbrk(operands->items[i], "*?[") != NULL;
-    for (size_t i = 0; any && i < operands->count; i++) {
-        if (!expand_one(operands, operands->items[i], &items, &count, capacity)) {
+    size_t count = 0, capacity = 0, match_capacity = 0;
+    for (size_t i = 0; i < operands->count; i++) {
+        char *text = operands->items[i];
+        struct stat st;
+        glob_t found = {0};
+        const bool is_pattern = text[0] != '@' && text[0] != '-' && strpbrk(text, "*?[") && lstat(text, &st) != 0;
+        const int rc = is_pattern ? glob(text, 0, NULL, &found) : GLOB_NOMATCH;
+        bool ok = rc != GLOB_NOSPACE;
+        for (size_t k = 0; ok && k < (rc == 0 ? found.gl_pathc : 1); k++) {
+            char *match = rc == 0 ? txm_strdup(found.gl_pathv[k]) : NULL;
+            ok = rc != 0 || (match && TXM_GROW(operands->matches, match_capacity, operands->match_count));
+            if (ok && match)
+                operands->matches[operands->match_count++] = match;
+            else
+                free(match);
+            ok = ok && TXM_GROW(items, capacity, count + 1);
+            if (ok) {
+                items[count++] = match ? match : text;
+                items[count] = NULL;
+            }
+        }
+        if (is_pattern)
+            globfree(&found);
+        if (!ok) {
             free(items);
-            return txm_no_memory(err, operands->items[i]);
+            return txm_no_memory(err, text);
         }
     }
-    if (any) {
+    if (items) {
         free(operands->items);
         operands->items = items;
         operands->count = count;

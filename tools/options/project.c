@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,14 @@ static txm_status check_value(txm_project_key key, const char *value, const char
 
 /* ---- variables -------------------------------------------------------------------------------------------------- */
 
+/* TXMILL_CACHE_DIR for cache-dir, and so on: every key has a variable, whose name is derived from it. */
+static void variable_of(const char *name, char out[64])
+{
+    size_t n = (size_t)snprintf(out, 64, "TXMILL_%s", name);
+    for (size_t i = 0; i < n; i++)
+        out[i] = out[i] == '-' ? '_' : (char)toupper((unsigned char)out[i]);
+}
+
 /* A variable whose name is similar to one of ours is probably misspelt, so there is a warning. Once per run. */
 static void warn_of_near_variables(void)
 {
@@ -147,18 +156,13 @@ static void warn_of_near_variables(void)
         size_t n = strcspn(*e, "=");
         if (strncmp(*e, "TXMILL_", 7) != 0 || n - 7 >= sizeof word)
             continue;
-        const char *near = NULL;
-        unsigned distance, least = 1000;
+        char variable[64] = "";
+        unsigned least = 3; /* letters that differ */
         snprintf(word, sizeof word, "%.*s", (int)(n - 7), *e + 7);
         for (int k = 0; k < TXM_KEYS; k++)
-            if (txm_spelling_close(word, names[k], &distance) && distance <= 2 && distance < least) {
-                near = names[k];
-                least = distance;
-            }
-        char variable[64] = "TXMILL_";
-        for (size_t i = 0; near && near[i]; i++)
-            variable[7 + i] = near[i] == '-' ? '_' : (char)toupper((unsigned char)near[i]);
-        if (near && strncmp(variable, *e, n) != 0)
+            if (txm_spelling_better(word, names[k], &least))
+                variable_of(names[k], variable);
+        if (*variable && strncmp(variable, *e, n) != 0)
             txm_say(TXM_SAY_WARNING, "%.*s: unknown variable, ignored; did you mean %s?", (int)n, *e, variable);
     }
     done = true;
@@ -267,13 +271,10 @@ static txm_status take_line(txm_project *p, const char *path, char *line, const 
     if (key == TXM_KEYS) {
         /* The message suggests a similar setting, and lists all, since there are few. */
         const char *near = NULL;
-        unsigned distance, least = 0;
-        for (int k = 0; k < TXM_KEYS; k++) {
-            if (txm_spelling_close(word, names[k], &distance) && (!near || distance < least)) {
+        unsigned least = UINT_MAX;
+        for (int k = 0; k < TXM_KEYS; k++)
+            if (txm_spelling_better(word, names[k], &least))
                 near = names[k];
-                least = distance;
-            }
-        }
         return txm_fail(err, TXM_STATUS_USAGE,
                         "%s: unknown setting '%s'%s%s%s; there are cache-dir, cache-limit, ocio, working-space, "
                         "blender, preset, rule, "
@@ -561,14 +562,10 @@ txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, 
     *out = (txm_project){0};
     txm_status status = find_file(paths, count, out, err);
     if (status == TXM_OK) {
-        /* TXMILL_CACHE_DIR for cache-dir, and so on: every key has a variable, whose name is derived from it. */
         warn_of_near_variables();
         for (int key = 0; status == TXM_OK && key < TXM_KEYS; key++) {
-            char variable[64] = "TXMILL_";
-            size_t n = strlen(variable);
-            for (const char *c = names[key]; *c; c++)
-                variable[n++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
-            variable[n] = 0;
+            char variable[64];
+            variable_of(names[key], variable);
             const char *value = getenv(variable);
             if (!value || !*value)
                 continue;

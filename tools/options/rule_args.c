@@ -7,6 +7,7 @@
  */
 #include "tools/options/rule_args.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,14 +111,10 @@ txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_er
 const char *txm_alpha_near(const char *word)
 {
     const char *best = NULL;
-    unsigned distance, least = 0;
-    for (int a = 0; a <= TXM_ALPHA_AUTO; a++) {
-        const char *name = txm_alpha_name((txm_alpha)a);
-        if (txm_spelling_close(word, name, &distance) && (!best || distance < least)) {
-            best = name;
-            least = distance;
-        }
-    }
+    unsigned least = UINT_MAX;
+    for (int a = 0; a <= TXM_ALPHA_AUTO; a++)
+        if (txm_spelling_better(word, txm_alpha_name((txm_alpha)a), &least))
+            best = txm_alpha_name((txm_alpha)a);
     return best;
 }
 

@@ -114,25 +114,11 @@ static struct {
     bool installed, raw;
 } lines;
 
-static bool write_all(const char *text, size_t bytes)
-{
-    while (bytes) {
-        ssize_t n = write(STDOUT_FILENO, text, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        text += n;
-        bytes -= (size_t)n;
-    }
-    return true;
-}
-
 /* A line is wrapped as a whole, because its words come from many printf calls. */
 static bool write_line(void)
 {
     char *wrapped = txm_line_wrap(lines.line.data, txm_line_columns());
-    bool ok = wrapped && write_all(wrapped, strlen(wrapped));
+    bool ok = wrapped && txm_put(STDOUT_FILENO, wrapped, strlen(wrapped));
     free(wrapped);
     lines.line.size = 0;
     lines.line.data[0] = 0;
@@ -145,7 +131,7 @@ static ssize_t take_output(void *user, const char *data, size_t bytes)
     (void)user;
     txm_say_make_room();
     if (lines.raw)
-        return write_all(data, bytes) ? (ssize_t)bytes : 0;
+        return txm_put(STDOUT_FILENO, data, bytes) ? (ssize_t)bytes : 0;
     for (size_t i = 0; i < bytes;) {
         const char *end = memchr(data + i, '\n', bytes - i);
         size_t n = end ? (size_t)(end - (data + i)) : bytes - i;
@@ -173,7 +159,7 @@ int txm_lines_flush(void)
     int rc = fflush(stdout);
     if (!lines.installed || !lines.line.size)
         return rc;
-    bool ok = write_all(lines.line.data, lines.line.size);
+    bool ok = txm_put(STDOUT_FILENO, lines.line.data, lines.line.size);
     lines.line.size = 0;
     return ok ? rc : EOF;
 }

@@ -99,19 +99,24 @@ static void sanitize(const char *in, char *out, size_t out_bytes)
     out[n] = 0;
 }
 
-/* Failures of stderr are ignored on purpose, because they cannot be reported. */
-static void put(const char *text)
+bool txm_put(int fd, const char *text, size_t bytes)
 {
-    size_t left = strlen(text);
-    while (left) {
-        ssize_t n = write(STDERR_FILENO, text, left);
+    while (bytes) {
+        ssize_t n = write(fd, text, bytes);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return;
+            return false;
         text += n;
-        left -= (size_t)n;
+        bytes -= (size_t)n;
     }
+    return true;
+}
+
+/* Failures of stderr are ignored on purpose, because they cannot be reported. */
+static void put(const char *text)
+{
+    txm_put(STDERR_FILENO, text, strlen(text));
 }
 
 /* Returns the real width, however small, because a wrapped line could not be cleared. */

@@ -54,6 +54,9 @@ void txm_say_release(void);
 /* Clears the status line; standard output calls it before it writes to a terminal. */
 void txm_say_make_room(void);
 
+/* Writes all bytes; false after a failure. */
+bool txm_put(int fd, const char *text, size_t bytes);
+
 /* Columns of the terminal `fd`; 80 if it is not a terminal. */
 unsigned txm_terminal_columns(int fd);
 /* The number of bytes at `text` that may be shown on a terminal: a character, or a byte of another encoding. 0 if
