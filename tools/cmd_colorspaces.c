@@ -44,70 +44,14 @@ enum { ROLES = sizeof roles / sizeof *roles };
 static const char *const class_texts[] = {"data", "linear", "sRGB", "other"};
 static const char *const class_words[] = {"data", "scene_linear", "scene_linear_srgb", "other"};
 
-/* ---- text ------------------------------------------------------------------------------------------------------- */
-
 /* Values come from a config, which may contain anything: control characters are shown, not sent to the terminal. */
 static void print_field(const char *label, const char *value)
 {
     printf("%-24s", label);
-    txm_print_safe(value);
-    putchar('\n');
+    txm_print_format("%s\n", value);
 }
 
-/* A space that cannot be used is listed with the reason, because users look for it by name. */
-static void print_entry(void *user, const txm_color_entry *e)
-{
-    char line[200];
-    (void)user;
-    txm_print_format("\n%s\n    %s%s", e->name,
-                     e->available ? class_texts[e->color_class] : "not available: ", e->unavailable_reason);
-    if (*e->family)
-        txm_print_format("\n    family %s", e->family);
-    if (*e->description) {
-        /* Descriptions may have many lines; the first is printed. */
-        snprintf(line, sizeof line, "%.*s", (int)strcspn(e->description, "\n"), e->description);
-        txm_print_format("\n    %s", line);
-    }
-    for (const char *const *alias = e->aliases; *alias; alias++)
-        txm_print_format("%s%s", alias == e->aliases ? "\n    also " : ", ", *alias);
-    putchar('\n');
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------------------------- */
-
-/* A space that cannot be used has a reason instead of a class. */
-static void add_space_json(void *array, const txm_color_entry *e)
-{
-    cJSON *o = txm_json_append(array);
-    txm_json_text(o, "name", e->name);
-    cJSON *aliases = txm_json_array(o, "aliases");
-    for (const char *const *alias = e->aliases; *alias; alias++)
-        txm_json_append_text(aliases, *alias);
-    txm_json_text(o, "family", *e->family ? e->family : NULL);
-    txm_json_text(o, "description", *e->description ? e->description : NULL);
-    txm_json_bool(o, "available", e->available);
-    txm_json_text(o, "reason", e->available ? NULL : e->unavailable_reason);
-    txm_json_text(o, "class", e->available ? class_words[e->color_class] : NULL);
-}
-
-/* ---- the command ------------------------------------------------------------------------------------------------ */
-
-typedef void (*entry_fn)(void *user, const txm_color_entry *entry);
-
-static txm_status each_entry(const txm_color_config *config, entry_fn fn, void *user, txm_error *err)
-{
-    for (size_t i = 0; i < txm_color_count(config); i++) {
-        txm_color_entry entry;
-        txm_status status = txm_color_entry_at(config, i, &entry, err);
-        if (status != TXM_OK)
-            return status;
-        fn(user, &entry);
-    }
-    return TXM_OK;
-}
-
-/* Entries are printed as they are read; after an error the earlier ones remain. */
-static txm_status list_text(const txm_color_config *config, txm_error *err)
+static void print_head(const txm_color_config *config)
 {
     /* Parts of a newer config that were left out to load it are listed first, because they explain names that are
      * missing below. */
@@ -122,26 +66,30 @@ static txm_status list_text(const txm_color_config *config, txm_error *err)
     }
     print_field("working interop id", *id ? id : "(unknown)");
     print_field("XYZ to scene_linear", txm_color_xyz_to_scene_linear_text(config));
-    return each_entry(config, print_entry, NULL, err);
 }
 
-/* Unavailable spaces are left out, so that each printed name works with --colorspace. */
-static void print_name(void *user, const txm_color_entry *e)
+/* A space that cannot be used is listed with the reason, because users look for it by name. */
+static void print_entry(const txm_color_entry *e)
 {
-    (void)user;
-    if (e->available)
-        txm_print_format("%s\n", e->name);
+    char line[200];
+    txm_print_format("\n%s\n    %s%s", e->name,
+                     e->available ? class_texts[e->color_class] : "not available: ", e->unavailable_reason);
+    if (*e->family)
+        txm_print_format("\n    family %s", e->family);
+    if (*e->description) {
+        /* Descriptions may have many lines; the first is printed. */
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(e->description, "\n"), e->description);
+        txm_print_format("\n    %s", line);
+    }
+    for (const char *const *alias = e->aliases; *alias; alias++)
+        txm_print_format("%s%s", alias == e->aliases ? "\n    also " : ", ", *alias);
+    putchar('\n');
 }
 
-static txm_status list_names(const txm_color_config *config, txm_error *err)
-{
-    return each_entry(config, print_name, NULL, err);
-}
-
-static txm_status list_json(const txm_color_config *config, txm_error *err)
+/* Values that a config does not have are null, so that the same members are always present. */
+static cJSON *head_json(const txm_color_config *config)
 {
     cJSON *object = txm_json_new("txmill.colorspaces");
-    /* Values that a config does not have are null, so that the same members are always present. */
     const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
     txm_json_text(object, "config", txm_color_config_name(config));
     txm_json_text(object, "profile_version", txm_color_config_version(config));
@@ -154,8 +102,43 @@ static txm_status list_json(const txm_color_config *config, txm_error *err)
     txm_json_text(w, "interop_id", *id ? id : NULL);
     txm_json_text(w, "xyz_to_scene_linear", txm_color_xyz_to_scene_linear_text(config));
     txm_project_json(object);
-    txm_status status = each_entry(config, add_space_json, txm_json_array(object, "colorspaces"), err);
-    if (status == TXM_OK)
+    return object;
+}
+
+/* A space that cannot be used has a reason instead of a class. */
+static void add_entry(cJSON *array, const txm_color_entry *e)
+{
+    cJSON *o = txm_json_append(array);
+    txm_json_text(o, "name", e->name);
+    cJSON *aliases = txm_json_array(o, "aliases");
+    for (const char *const *alias = e->aliases; *alias; alias++)
+        txm_json_append_text(aliases, *alias);
+    txm_json_text(o, "family", *e->family ? e->family : NULL);
+    txm_json_text(o, "description", *e->description ? e->description : NULL);
+    txm_json_bool(o, "available", e->available);
+    txm_json_text(o, "reason", e->available ? NULL : e->unavailable_reason);
+    txm_json_text(o, "class", e->available ? class_words[e->color_class] : NULL);
+}
+
+/* Entries are printed as they are read; after an error the earlier ones remain. */
+static txm_status list(const colorspaces_args *args, const txm_color_config *config, txm_error *err)
+{
+    cJSON *object = args->json ? head_json(config) : NULL,
+          *spaces = object ? txm_json_array(object, "colorspaces") : NULL;
+    txm_status status = TXM_OK;
+    if (!args->json && !args->names)
+        print_head(config);
+    for (size_t i = 0; status == TXM_OK && i < txm_color_count(config); i++) {
+        txm_color_entry entry;
+        status = txm_color_entry_at(config, i, &entry, err);
+        if (status == TXM_OK && args->json)
+            add_entry(spaces, &entry);
+        else if (status == TXM_OK && !args->names)
+            print_entry(&entry);
+        else if (status == TXM_OK && entry.available) /* so that each printed name works with --colorspace */
+            txm_print_format("%s\n", entry.name);
+    }
+    if (status == TXM_OK && args->json)
         txm_json_emit(object);
     else
         cJSON_Delete(object);
@@ -176,7 +159,7 @@ static int run_colorspaces(void *p, const txm_operands *operands)
     }
     if (status == TXM_OK) {
         txm_config_warn(config);
-        status = (args->json ? list_json : args->names ? list_names : list_text)(config, &err);
+        status = list(args, config, &err);
     }
     txm_color_free(&config);
     if (status != TXM_OK)

@@ -171,55 +171,41 @@ void stm_advise_for_scenes(void)
 /* Imperative sentences that name a command or an option if possible. */
 static const char *next_step(txm_status status)
 {
-    if (!reads_scenes && status == TXM_STATUS_NOT_FOUND)
-        return "check the names, and whether the share is mounted";
-    if (!reads_scenes && status == TXM_STATUS_CORRUPT)
-        return "copy these files again";
-    if (!reads_scenes && status == TXM_STATUS_UNSUPPORTED)
-        return "give files of the formats that the messages name";
-    switch (status) {
-    case TXM_STATUS_USAGE:
-        return "correct the names or options as the messages above say";
-    case TXM_STATUS_NOT_FOUND:
-        return "check the names, and whether the share is mounted; 'txmill make FOLDER' makes the tx files of a "
-               "scene's folder";
-    case TXM_STATUS_NOT_A_FILE:
-        return "name files";
-    case TXM_STATUS_DENIED:
-        return "have the permissions changed, or write elsewhere";
-    case TXM_STATUS_IO:
-        return "check the disk and the network, then run the same again";
-    case TXM_STATUS_DISK_FULL:
-        return "free space, then run the same again";
-    case TXM_STATUS_NO_MEMORY:
-        return "free memory, use fewer threads with -j, or a smaller --cache; then run the same again";
-    case TXM_STATUS_CORRUPT:
-        return "make damaged tx files again with 'txmill make --force'; repair a damaged scene, or export it again";
-    case TXM_STATUS_UNSUPPORTED:
-        return "give the folder of a scene, or a built-in scene and images";
-    case TXM_STATUS_TOO_LARGE:
-        return "make them smaller, or raise the limit that the messages name";
-    case TXM_STATUS_COLORSPACE:
-        return "'txmill colorspaces' lists the names in the config";
-    case TXM_STATUS_CONFIG:
-        return "name an OpenColorIO config with --ocio, or unset OCIO for the built-in one";
-    case TXM_STATUS_LOCKED:
-        return "another process is making them; run the same again later";
-    case TXM_STATUS_CHANGED:
-        return "run the same again when no other program writes to them";
-    case TXM_STATUS_CANCELLED:
-        return "run the same again";
-    case TXM_STATUS_NEWER:
-        return "use the newer txmill that wrote them";
-    case TXM_STATUS_NOT_DOWNLOADED:
-        return "download these files with 'git lfs pull'";
-    case TXM_STATUS_NOT_INSTALLED:
-        return "install what the messages name";
-    case TXM_STATUS_DEVICE:
-        return "use --device cpu; 'txmill devices' lists the devices";
-    default:
-        return "please report it, with the output of 'txmill doctor'";
-    }
+    static const char *const of_traces[] = {
+        [TXM_STATUS_NOT_FOUND] = "check the names, and whether the share is mounted",
+        [TXM_STATUS_CORRUPT] = "copy these files again",
+        [TXM_STATUS_UNSUPPORTED] = "give files of the formats that the messages name",
+    };
+    static const char *const steps[] = {
+        [TXM_STATUS_USAGE] = "correct the names or options as the messages above say",
+        [TXM_STATUS_NOT_FOUND] =
+            "check the names, and whether the share is mounted; 'txmill make FOLDER' makes the tx files of a "
+            "scene's folder",
+        [TXM_STATUS_NOT_A_FILE] = "name files",
+        [TXM_STATUS_DENIED] = "have the permissions changed, or write elsewhere",
+        [TXM_STATUS_IO] = "check the disk and the network, then run the same again",
+        [TXM_STATUS_DISK_FULL] = "free space, then run the same again",
+        [TXM_STATUS_NO_MEMORY] =
+            "free memory, use fewer threads with -j, or a smaller --cache; then run the same again",
+        [TXM_STATUS_CORRUPT] =
+            "make damaged tx files again with 'txmill make --force'; repair a damaged scene, or export it again",
+        [TXM_STATUS_UNSUPPORTED] = "give the folder of a scene, or a built-in scene and images",
+        [TXM_STATUS_TOO_LARGE] = "make them smaller, or raise the limit that the messages name",
+        [TXM_STATUS_COLORSPACE] = "'txmill colorspaces' lists the names in the config",
+        [TXM_STATUS_CONFIG] = "name an OpenColorIO config with --ocio, or unset OCIO for the built-in one",
+        [TXM_STATUS_LOCKED] = "another process is making them; run the same again later",
+        [TXM_STATUS_CHANGED] = "run the same again when no other program writes to them",
+        [TXM_STATUS_CANCELLED] = "run the same again",
+        [TXM_STATUS_NEWER] = "use the newer txmill that wrote them",
+        [TXM_STATUS_NOT_DOWNLOADED] = "download these files with 'git lfs pull'",
+        [TXM_STATUS_NOT_INSTALLED] = "install what the messages name",
+        [TXM_STATUS_DEVICE] = "use --device cpu; 'txmill devices' lists the devices",
+    };
+    const size_t at = (size_t)status;
+    const char *step = !reads_scenes && at < sizeof of_traces / sizeof *of_traces ? of_traces[at] : NULL;
+    if (!step && at < sizeof steps / sizeof *steps)
+        step = steps[at];
+    return step ? step : "please report it, with the output of 'txmill doctor'";
 }
 
 static int code_of(txm_status status)

@@ -137,6 +137,12 @@ void stm_json_uint(cJSON *object, const char *name, uint64_t value)
     added(cJSON_AddRawToObject(object, name, digits));
 }
 
+void stm_json_counts(cJSON *object, const stm_count *counts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        stm_json_uint(object, counts[i].name, counts[i].value);
+}
+
 void stm_json_number(cJSON *object, const char *name, double value, int digits)
 {
     char text[40];

@@ -16,6 +16,12 @@ void stm_json_text(cJSON *object, const char *name, const char *text); /* NULL b
 void stm_json_uint(cJSON *object, const char *name, uint64_t value);   /* exact over the whole range */
 /* NaN and infinities become null. */
 void stm_json_number(cJSON *object, const char *name, double value, int digits);
+/* Several at once. */
+typedef struct stm_count {
+    const char *name;
+    uint64_t value;
+} stm_count;
+void stm_json_counts(cJSON *object, const stm_count *counts, size_t count);
 void stm_json_bool(cJSON *object, const char *name, bool value);
 /* A value that is JSON already; missing if it is NULL. */
 void stm_json_raw(cJSON *object, const char *name, const char *json);

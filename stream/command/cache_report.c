@@ -41,56 +41,52 @@ void stm_stream_json_cache(cJSON *object, const txm_cache_options *options, cons
     {                                                                                                                  \
 #NAME, p->cache.NAME                                                                                           \
     }
-    const struct {
-        const char *name;
-        uint64_t value;
-    } counts[] = {COUNT(lookups),
-                  COUNT(lookups_missed),
-                  COUNT(tile_requests),
-                  COUNT(tiles_loaded),
-                  COUNT(tiles_reloaded),
-                  COUNT(tiles_evicted),
-                  COUNT(tiles_failed),
-                  COUNT(tiles_coalesced),
-                  COUNT(requests_dropped),
-                  COUNT(requests_made),
-                  COUNT(requests_rejected),
-                  COUNT(requests_full),
-                  COUNT(requests_late),
-                  COUNT(tiles_queued),
-                  COUNT(kept_bytes),
-                  COUNT(tiles),
-                  COUNT(tiles_peak),
-                  COUNT(tile_bytes),
-                  COUNT(tile_bytes_peak),
-                  COUNT(slab_bytes),
-                  COUNT(overhead_bytes),
-                  COUNT(allocated_bytes),
-                  COUNT(allocated_bytes_peak),
-                  COUNT(virtual_bytes),
-                  COUNT(loaded_bytes),
-                  COUNT(reloaded_bytes),
-                  COUNT(reader_bytes),
-                  COUNT(reader_bytes_peak),
-                  COUNT(waits),
-                  COUNT(locks),
-                  COUNT(quiescent_states),
-                  COUNT(working_set_bytes),
-                  COUNT(textures),
-                  COUNT(textures_opened),
-                  COUNT(textures_failed),
-                  COUNT(duplicates),
-                  COUNT(udim_sets),
-                  COUNT(files_open),
-                  COUNT(files_open_peak),
-                  COUNT(files_opened),
-                  COUNT(epoch)};
+    const stm_count counts[] = {COUNT(lookups),
+                                COUNT(lookups_missed),
+                                COUNT(tile_requests),
+                                COUNT(tiles_loaded),
+                                COUNT(tiles_reloaded),
+                                COUNT(tiles_evicted),
+                                COUNT(tiles_failed),
+                                COUNT(tiles_coalesced),
+                                COUNT(requests_dropped),
+                                COUNT(requests_made),
+                                COUNT(requests_rejected),
+                                COUNT(requests_full),
+                                COUNT(requests_late),
+                                COUNT(tiles_queued),
+                                COUNT(kept_bytes),
+                                COUNT(tiles),
+                                COUNT(tiles_peak),
+                                COUNT(tile_bytes),
+                                COUNT(tile_bytes_peak),
+                                COUNT(slab_bytes),
+                                COUNT(overhead_bytes),
+                                COUNT(allocated_bytes),
+                                COUNT(allocated_bytes_peak),
+                                COUNT(virtual_bytes),
+                                COUNT(loaded_bytes),
+                                COUNT(reloaded_bytes),
+                                COUNT(reader_bytes),
+                                COUNT(reader_bytes_peak),
+                                COUNT(waits),
+                                COUNT(locks),
+                                COUNT(quiescent_states),
+                                COUNT(working_set_bytes),
+                                COUNT(textures),
+                                COUNT(textures_opened),
+                                COUNT(textures_failed),
+                                COUNT(duplicates),
+                                COUNT(udim_sets),
+                                COUNT(files_open),
+                                COUNT(files_open_peak),
+                                COUNT(files_opened),
+                                COUNT(epoch)};
 #undef COUNT
     cJSON *o = stm_json_object(object, "cache");
     stm_json_text(o, "policy", txm_cache_policy_name((txm_cache_policy)options->policy));
     stm_json_uint(o, "max_bytes", options->max_bytes);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        stm_json_uint(o, counts[i].name, counts[i].value);
+    stm_json_counts(o, counts, sizeof counts / sizeof *counts);
     stm_json_number(o, "load_seconds", p->cache.load_seconds, 6);
     stm_json_text(o, "verdict", p->verdict);
     cJSON *list = stm_json_array(o, "texture_stats");

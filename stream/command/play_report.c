@@ -96,29 +96,25 @@ static void json_until(cJSON *o, const char *name, uint32_t frames)
 static void json_totals(cJSON *object, const stm_play_run *run)
 {
     const stm_frames_totals *t = &run->totals;
-    const struct {
-        const char *name;
-        uint64_t value;
-    } counts[] = {{"frames", t->frames},
-                  {"rays", t->rays},
-                  {"texels", t->texels},
-                  {"sharp", t->sharp},
-                  {"missed", t->missed},
-                  {"requested", t->requested},
-                  {"rejected", t->rejected},
-                  {"full", t->full},
-                  {"accepted", t->accepted},
-                  {"unique", t->unique},
-                  {"batches", t->batches},
-                  {"cut", t->cut},
-                  {"shown", t->shown},
-                  {"loaded", t->loaded},
-                  {"reloaded", t->reloaded},
-                  {"evicted", t->evicted},
-                  {"load_failures", t->load_failures}};
+    const stm_count counts[] = {{"frames", t->frames},
+                                {"rays", t->rays},
+                                {"texels", t->texels},
+                                {"sharp", t->sharp},
+                                {"missed", t->missed},
+                                {"requested", t->requested},
+                                {"rejected", t->rejected},
+                                {"full", t->full},
+                                {"accepted", t->accepted},
+                                {"unique", t->unique},
+                                {"batches", t->batches},
+                                {"cut", t->cut},
+                                {"shown", t->shown},
+                                {"loaded", t->loaded},
+                                {"reloaded", t->reloaded},
+                                {"evicted", t->evicted},
+                                {"load_failures", t->load_failures}};
     cJSON *o = stm_json_object(object, "totals");
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        stm_json_uint(o, counts[i].name, counts[i].value);
+    stm_json_counts(o, counts, sizeof counts / sizeof *counts);
     stm_json_number(o, "ms", t->ms, 6);
     stm_json_number(o, "longest_ms", t->longest_ms, 6);
     stm_json_number(o, "median_ms", t->median_ms, 6);
@@ -155,35 +151,31 @@ static void json_options(cJSON *object, const stm_frames_options *f)
 static void json_frame_at(cJSON *frame, const stm_play_run *run, size_t i)
 {
     const stm_frame_stats *s = &run->frames[i];
-    const struct {
-        const char *name;
-        uint64_t value;
-    } counts[] = {{"frame", s->number},
-                  {"accumulated", s->accumulated},
-                  {"rays", s->rays},
-                  {"texels", s->texels},
-                  {"sharp", s->sharp},
-                  {"coarser", s->coarser},
-                  {"stand_ins", s->stand_ins},
-                  {"failed", s->failed},
-                  {"missed", s->missed},
-                  {"requested", s->requested},
-                  {"rejected", s->rejected},
-                  {"full", s->full},
-                  {"accepted", s->accepted},
-                  {"unique", s->unique},
-                  {"batch", s->batch},
-                  {"cut", s->cut},
-                  {"shown", s->shown},
-                  {"waited", s->waited},
-                  {"loaded", s->loaded},
-                  {"evicted", s->evicted},
-                  {"load_failures", s->load_failures},
-                  {"resident_tiles", s->resident_tiles},
-                  {"resident_bytes", s->resident_bytes},
-                  {"allocated_bytes", s->allocated_bytes}};
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        stm_json_uint(frame, counts[k].name, counts[k].value);
+    const stm_count counts[] = {{"frame", s->number},
+                                {"accumulated", s->accumulated},
+                                {"rays", s->rays},
+                                {"texels", s->texels},
+                                {"sharp", s->sharp},
+                                {"coarser", s->coarser},
+                                {"stand_ins", s->stand_ins},
+                                {"failed", s->failed},
+                                {"missed", s->missed},
+                                {"requested", s->requested},
+                                {"rejected", s->rejected},
+                                {"full", s->full},
+                                {"accepted", s->accepted},
+                                {"unique", s->unique},
+                                {"batch", s->batch},
+                                {"cut", s->cut},
+                                {"shown", s->shown},
+                                {"waited", s->waited},
+                                {"loaded", s->loaded},
+                                {"evicted", s->evicted},
+                                {"load_failures", s->load_failures},
+                                {"resident_tiles", s->resident_tiles},
+                                {"resident_bytes", s->resident_bytes},
+                                {"allocated_bytes", s->allocated_bytes}};
+    stm_json_counts(frame, counts, sizeof counts / sizeof *counts);
     stm_json_number(frame, "begin_ms", s->begin_ms, 6);
     stm_json_number(frame, "ms", s->ms, 6);
     stm_json_bool(frame, "busy", s->busy);

@@ -291,35 +291,31 @@ void stm_stream_json_devices(cJSON *o, const stm_render_device *devices, size_t 
     for (size_t i = 0; list && i < count; i++) {
         const stm_render_device *d = &devices[i];
         const txm_device_stats *s = &d->stats;
-        const struct {
-            const char *name;
-            uint64_t value;
-        } counts[] = {{"launches", s->launches},
-                      {"longest", s->longest},
-                      {"lookups", s->lookups},
-                      {"lookups_missed", s->lookups_missed},
-                      {"lookups_by_processor", s->by_processor},
-                      {"requests", s->requests},
-                      {"syncs", s->syncs},
-                      {"table_copies", s->table_copies},
-                      {"table_bytes", s->table_bytes},
-                      {"tile_copies", s->tile_copies},
-                      {"tile_bytes", s->tile_bytes},
-                      {"tiles_copied", s->tiles_copied},
-                      {"copied_pixel_bytes", s->copied_pixels},
-                      {"tiles_dropped", s->tiles_dropped},
-                      {"tiles_in_host_memory", s->tiles_far},
-                      {"lookup_bytes", s->lookup_bytes},
-                      {"result_bytes", s->result_bytes},
-                      {"memory_bytes", s->memory_bytes},
-                      {"host_bytes", s->host_bytes}};
+        const stm_count counts[] = {{"launches", s->launches},
+                                    {"longest", s->longest},
+                                    {"lookups", s->lookups},
+                                    {"lookups_missed", s->lookups_missed},
+                                    {"lookups_by_processor", s->by_processor},
+                                    {"requests", s->requests},
+                                    {"syncs", s->syncs},
+                                    {"table_copies", s->table_copies},
+                                    {"table_bytes", s->table_bytes},
+                                    {"tile_copies", s->tile_copies},
+                                    {"tile_bytes", s->tile_bytes},
+                                    {"tiles_copied", s->tiles_copied},
+                                    {"copied_pixel_bytes", s->copied_pixels},
+                                    {"tiles_dropped", s->tiles_dropped},
+                                    {"tiles_in_host_memory", s->tiles_far},
+                                    {"lookup_bytes", s->lookup_bytes},
+                                    {"result_bytes", s->result_bytes},
+                                    {"memory_bytes", s->memory_bytes},
+                                    {"host_bytes", s->host_bytes}};
         cJSON *one = cJSON_CreateObject();
         cJSON_AddItemToArray(list, one);
         stm_json_text(one, "name", d->name);
         stm_json_text(one, "title", d->title);
         cJSON_AddBoolToObject(one, "lost", s->lost != 0);
-        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-            stm_json_uint(one, counts[k].name, counts[k].value);
+        stm_json_counts(one, counts, sizeof counts / sizeof *counts);
         stm_json_number(one, "copy_seconds", s->copy_seconds, 6);
         stm_json_number(one, "kernel_seconds", s->kernel_seconds, 6);
     }
@@ -328,19 +324,16 @@ void stm_stream_json_devices(cJSON *o, const stm_render_device *devices, size_t 
 /* The three figures before the cache's own are for scripts that need no more. */
 cJSON *stm_stream_picture_json(const char *scene, const stm_render_options *options, const stm_render_picture *p)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } counts[] = {{"paths", p->counts.paths},           {"rays", p->counts.rays},         {"steps", p->counts.steps},
-                  {"relaunches", p->counts.relaunches}, {"launches", p->counts.launches}, {"passes", p->counts.passes},
-                  {"longest", p->counts.longest}};
+    const stm_count counts[] = {{"paths", p->counts.paths},       {"rays", p->counts.rays},
+                                {"steps", p->counts.steps},       {"relaunches", p->counts.relaunches},
+                                {"launches", p->counts.launches}, {"passes", p->counts.passes},
+                                {"longest", p->counts.longest}};
     cJSON *o = new_object("render", scene, p->width, p->height, options->samples);
     stm_json_uint(o, "bounces", options->bounces);
     stm_json_text(o, "engine", stm_render_engine_name((stm_render_engine)options->engine));
     stm_json_text(o, "differentials", stm_render_differentials_name((stm_render_differentials)options->differentials));
     cJSON *c = stm_json_object(o, "counts");
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        stm_json_uint(c, counts[i].name, counts[i].value);
+    stm_json_counts(c, counts, sizeof counts / sizeof *counts);
     stm_json_number(o, "seconds", p->counts.seconds, 6);
     stm_json_number(o, "load_seconds", p->counts.load_seconds, 6);
     stm_json_number(o, "trace_seconds", p->counts.trace_seconds, 6);
