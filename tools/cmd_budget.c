@@ -140,20 +140,6 @@ static int by_bytes(const void *a, const void *b)
     return x->cached != y->cached ? (x->cached < y->cached ? 1 : -1) : strcmp(x->path, y->path);
 }
 
-static void print_textures(const budgeting *b)
-{
-    char whole[TXM_FORMAT_BYTES], cached[TXM_FORMAT_BYTES], details[192];
-    const size_t most = b->args->report.verbose ? b->count : MOST_LINES;
-    for (size_t i = 0; i < b->count && i < most && !b->args->report.quiet; i++) {
-        const texture *t = &b->items[i];
-        snprintf(details, sizeof details, "%s, %s whole%s", t->size, txm_format_bytes(t->whole, whole),
-                 t->fresh ? "" : ", as its tx file is not up to date");
-        txm_print_line(t->path, t->fresh ? TXM_PLAIN : TXM_DOUBTFUL, txm_format_bytes(t->cached, cached), details);
-    }
-    if (b->count > most && !b->args->report.quiet)
-        printf("and %zu more (-v)\n", b->count - most);
-}
-
 static void print_budget_json(const budgeting *b)
 {
     for (size_t i = 0; i < b->count; i++) {
@@ -193,7 +179,16 @@ static int finish(budgeting *b, const txm_error *err)
         print_budget_json(b);
     else if (!txm_signal_caught()) {
         char whole[TXM_FORMAT_BYTES], cached[TXM_FORMAT_BYTES], now[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT];
-        print_textures(b);
+        char bytes[TXM_FORMAT_BYTES], shown[TXM_FORMAT_BYTES], details[192];
+        const size_t most = b->args->report.verbose ? b->count : MOST_LINES;
+        for (size_t i = 0; i < b->count && i < most && !b->args->report.quiet; i++) {
+            const texture *t = &b->items[i];
+            snprintf(details, sizeof details, "%s, %s whole%s", t->size, txm_format_bytes(t->whole, bytes),
+                     t->fresh ? "" : ", as its tx file is not up to date");
+            txm_print_line(t->path, t->fresh ? TXM_PLAIN : TXM_DOUBTFUL, txm_format_bytes(t->cached, shown), details);
+        }
+        if (b->count > most && !b->args->report.quiet)
+            printf("and %zu more (-v)\n", b->count - most);
         printf("%s: %s whole; about %s with tx files, in a picture of %ux%u\n",
                txm_format_count(b->count, "texture", textures), txm_format_bytes(b->whole, whole),
                txm_format_bytes(b->cached, cached), b->args->size.w, b->args->size.h);

@@ -267,21 +267,6 @@ static void look_failed(const txm_batch_file *file, const txm_error *err, found 
         txm_say(TXM_SAY_ERROR, "%s", err->message);
 }
 
-static void tell_lint(checking *c, const txm_batch_file *file, const char *tx, const found *image)
-{
-    for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1) {
-        found what = {.state = image->state};
-        const bool counts = (bit & WRONG_LOOKS) != 0, guess = bit == TXM_LINT_DATA_AS_COLOR && is_undecided(c, file);
-        if (!(file->lint & bit))
-            continue;
-        c->warnings += counts && !guess;
-        c->guessed += guess && !is_ignored(c, txm_lint_name((txm_lint)bit));
-        c->guess_stale |= guess && image->state != FRESH;
-        snprintf(what.text, sizeof what.text, "%s", txm_lint_text((txm_lint)bit));
-        tell_finding(c, file, txm_lint_name((txm_lint)bit), counts ? "warning" : "note", tx, &what);
-    }
-}
-
 /* Called by the batch for each input, one at a time, once its state is known. Inputs that share a tx file are
  * counted once. */
 static void check_done(void *user, const txm_batch_file *file)
@@ -305,7 +290,17 @@ static void check_done(void *user, const txm_batch_file *file)
         txm_make_add_pixels(&c->pixels, file->result);
     if (!is_failure(s) || c->args->report.json) /* the text has been printed on standard error */
         tell_finding(c, file, states[s].check_id, states[s].ready ? "note" : "error", tx, &what);
-    tell_lint(c, file, tx, &what);
+    for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1) {
+        found lint_found = {.state = what.state};
+        const bool counts = (bit & WRONG_LOOKS) != 0, guess = bit == TXM_LINT_DATA_AS_COLOR && is_undecided(c, file);
+        if (!(file->lint & bit))
+            continue;
+        c->warnings += counts && !guess;
+        c->guessed += guess && !is_ignored(c, txm_lint_name((txm_lint)bit));
+        c->guess_stale |= guess && what.state != FRESH;
+        snprintf(lint_found.text, sizeof lint_found.text, "%s", txm_lint_text((txm_lint)bit));
+        tell_finding(c, file, txm_lint_name((txm_lint)bit), counts ? "warning" : "note", tx, &lint_found);
+    }
 }
 
 /* ---- the verdict ------------------------------------------------------------------------------------------------ */

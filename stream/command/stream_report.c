@@ -66,28 +66,22 @@ static double percent(uint64_t part, uint64_t of)
 
 enum { SHOWN_IMAGES = 20 };
 
-/* Selects the images that take the most memory, in descending order; returns their number. Uses insertion into a short
- * list, since a scene may have thousands of images; equal ones keep the scene's order. */
-static size_t largest(const stm_render_image_use *uses, size_t count, const stm_render_image_use *order[SHOWN_IMAGES])
+/* The column has room for the three finest levels that are used; a long name is cut at its beginning. */
+static void print_images(const stm_render_image_use *uses, size_t count)
 {
-    size_t n = 0;
+    char used[STM_FORMAT_BYTES], all[STM_FORMAT_BYTES];
+    const stm_render_image_use *order[SHOWN_IMAGES];
+    /* Selects the images that take the most memory, in descending order, by insertion into a short list, since a scene
+     * may have thousands of images; equal ones keep the scene's order. */
+    size_t shown = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t k = n < SHOWN_IMAGES ? n++ : SHOWN_IMAGES;
+        size_t k = shown < SHOWN_IMAGES ? shown++ : SHOWN_IMAGES;
         for (; k > 0 && order[k - 1]->used_bytes < uses[i].used_bytes; k--)
             if (k < SHOWN_IMAGES)
                 order[k] = order[k - 1];
         if (k < SHOWN_IMAGES)
             order[k] = &uses[i];
     }
-    return n;
-}
-
-/* The column has room for the three finest levels that are used; a long name is cut at its beginning. */
-static void print_images(const stm_render_image_use *uses, size_t count)
-{
-    char used[STM_FORMAT_BYTES], all[STM_FORMAT_BYTES];
-    const stm_render_image_use *order[SHOWN_IMAGES];
-    size_t shown = largest(uses, count, order);
     if (!shown)
         return;
     puts("\n     used        of          by level, tiles used of all    image");

@@ -142,22 +142,6 @@ static void make_frame(stm_view_worker *w)
     r->ms = 1e3 * (stm_clock_seconds() - begin);
 }
 
-static void open_frames(stm_view_worker *w)
-{
-    stm_view_result *r = &w->result;
-    const stm_frames_options *o = &w->options;
-    r->status = stm_frames_open(w->scene, o, &w->frames, &r->err);
-    if (r->status)
-        return;
-    r->request = (stm_view_request){.budget = o->render.cache->max_bytes,
-                                    .resolution = o->render.cache->resolution,
-                                    .policy = o->render.cache->policy,
-                                    .textures = o->textures,
-                                    .show = o->show,
-                                    .camera = w->scene->camera};
-    stm_frames_size(w->frames, &r->request.width, &r->request.height);
-}
-
 static void *work(void *user)
 {
     stm_view_worker *w = user;
@@ -170,8 +154,20 @@ static void *work(void *user)
         pthread_mutex_unlock(&w->lock);
         if (w->frames)
             make_frame(w);
-        else
-            open_frames(w);
+        else {
+            stm_view_result *r = &w->result;
+            const stm_frames_options *o = &w->options;
+            r->status = stm_frames_open(w->scene, o, &w->frames, &r->err);
+            if (!r->status) {
+                r->request = (stm_view_request){.budget = o->render.cache->max_bytes,
+                                                .resolution = o->render.cache->resolution,
+                                                .policy = o->render.cache->policy,
+                                                .textures = o->textures,
+                                                .show = o->show,
+                                                .camera = w->scene->camera};
+                stm_frames_size(w->frames, &r->request.width, &r->request.height);
+            }
+        }
         pthread_mutex_lock(&w->lock);
         w->state = ENDED;
         pthread_cond_broadcast(&w->changed);

@@ -255,29 +255,6 @@ static void add_sum(cJSON *o, const char *name, const txm_garbage_sum *sum)
     txm_json_uint(s, "bytes", sum->bytes);
 }
 
-static void print_json_summary(const sweep *s)
-{
-    const txm_garbage_result *r = &s->result;
-    const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_ROOM), kept = total(r->kept, TXM_KEPT_ROOM);
-    cJSON *o = txm_json_of_type("txmill.gc", "summary");
-    txm_json_uint(o, "files", gone.files + kept.files);
-    txm_json_uint(o, "bytes", gone.bytes + kept.bytes);
-    txm_json_uint(o, s->args->remove ? "removed" : "would_remove", gone.files);
-    txm_json_uint(o, s->args->remove ? "removed_bytes" : "would_remove_bytes", gone.bytes);
-    txm_json_uint(o, "failed", s->tally.failed);
-    cJSON *reasons = txm_json_object(o, "reasons"), *left = txm_json_object(o, "kept");
-    for (int i = 0; i < GARBAGE_REASONS; i++)
-        add_sum(reasons, txm_garbage_name((txm_garbage)i), &r->garbage[i]);
-    for (int i = 0; i < KEPT_REASONS; i++)
-        add_sum(left, txm_kept_name((txm_kept)i), &r->kept[i]);
-    if (s->args->limit.on) {
-        txm_json_uint(o, "limit_bytes", s->args->limit.bytes);
-        txm_json_uint(o, "left_bytes", s->left_bytes);
-    }
-    txm_project_json(o);
-    txm_json_emit(o);
-}
-
 /* The files that were kept are listed by reason, with the option that would remove them. */
 static void say_summary(const sweep *s)
 {
@@ -389,9 +366,27 @@ int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places)
                  txm_inputs_at(places, 0)->path, txm_inputs_count(places) > 1 ? " and the others" : "");
         return txm_finish_failed(&err, 0);
     }
-    if (args->report.json)
-        print_json_summary(&s);
-    else
+    if (args->report.json) {
+        const txm_garbage_result *r = &s.result;
+        const txm_garbage_sum gone = total(r->garbage, TXM_GARBAGE_ROOM), kept = total(r->kept, TXM_KEPT_ROOM);
+        cJSON *o = txm_json_of_type("txmill.gc", "summary");
+        txm_json_uint(o, "files", gone.files + kept.files);
+        txm_json_uint(o, "bytes", gone.bytes + kept.bytes);
+        txm_json_uint(o, s.args->remove ? "removed" : "would_remove", gone.files);
+        txm_json_uint(o, s.args->remove ? "removed_bytes" : "would_remove_bytes", gone.bytes);
+        txm_json_uint(o, "failed", s.tally.failed);
+        cJSON *reasons = txm_json_object(o, "reasons"), *left = txm_json_object(o, "kept");
+        for (int i = 0; i < GARBAGE_REASONS; i++)
+            add_sum(reasons, txm_garbage_name((txm_garbage)i), &r->garbage[i]);
+        for (int i = 0; i < KEPT_REASONS; i++)
+            add_sum(left, txm_kept_name((txm_kept)i), &r->kept[i]);
+        if (s.args->limit.on) {
+            txm_json_uint(o, "limit_bytes", s.args->limit.bytes);
+            txm_json_uint(o, "left_bytes", s.left_bytes);
+        }
+        txm_project_json(o);
+        txm_json_emit(o);
+    } else
         say_summary(&s);
     return txm_finish(&s.tally);
 }

@@ -171,18 +171,6 @@ static txm_style style_of(const txm_verdict *v)
     return standing == TXM_STANDING_USED ? TXM_GOOD : standing == TXM_STANDING_OPEN ? TXM_DOUBTFUL : TXM_BAD;
 }
 
-static void print_verdict(const txm_info *info)
-{
-    const txm_verdict *v = &info->verdict;
-    printf("  %-14s", "Cycles");
-    txm_print_styled(style_of(v), v->shows);
-    if (*v->reason) {
-        fputs(": ", stdout);
-        txm_print_safe(v->reason);
-    }
-    putchar('\n');
-}
-
 /* The edge of a tile in memory: the small tiles of other programs are joined. If Cycles cannot join the tiles of a
  * file completely, it loads them as they are. */
 static uint32_t joined_tile_px(const txm_tx_info *i)
@@ -221,7 +209,10 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
         printf(", no border section\n");
     else
         printf(", border section %s: %s\n", txm_section_state_name(i->section), i->section_reason);
-    print_verdict(info);
+    const txm_verdict *v = &info->verdict;
+    printf("  %-14s", "Cycles");
+    txm_print_styled(style_of(v), v->shows);
+    txm_print_format("%s%s\n", *v->reason ? ": " : "", v->reason);
     const bool ours = made_by_txmill(info);
     if (*d->software && ours)
         printf("  %-14s%s", "made by", "txmill, in the format of ");

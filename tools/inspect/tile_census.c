@@ -54,21 +54,6 @@ static txm_status look_at_tile(const counting *c, uint32_t level, uint32_t x, ui
     return TXM_OK;
 }
 
-static void count(txm_tile_census *out, uint32_t level, const txm_census_tile *entry)
-{
-    txm_tile_sizes *s = &out->level[level];
-    unsigned class = entry->bytes ? 63 - (unsigned)__builtin_clzll(entry->bytes) : 0;
-    unsigned n = class < TXM_TILE_SIZE_CLASSES ? class : TXM_TILE_SIZE_CLASSES - 1;
-    s->tiles++;
-    s->bytes += entry->bytes;
-    s->smallest = s->tiles == 1 || entry->bytes < s->smallest ? entry->bytes : s->smallest;
-    s->largest = entry->bytes > s->largest ? entry->bytes : s->largest;
-    s->constant += entry->constant;
-    s->damaged += entry->damaged;
-    out->sizes[n]++;
-    out->constant[n] += entry->constant;
-}
-
 /* A damaged tile is counted, and the census goes on; it ends only if the file as a whole cannot be read. */
 static txm_status take_level(const counting *c, uint32_t level, const volatile int *cancel, txm_error *err)
 {
@@ -88,7 +73,17 @@ static txm_status take_level(const counting *c, uint32_t level, const volatile i
             txm_status status = look_at_tile(c, level, x, y, entry, err);
             if (status)
                 return status;
-            count(c->out, level, entry);
+            txm_tile_sizes *s = &c->out->level[level];
+            unsigned class = entry->bytes ? 63 - (unsigned)__builtin_clzll(entry->bytes) : 0;
+            unsigned n = class < TXM_TILE_SIZE_CLASSES ? class : TXM_TILE_SIZE_CLASSES - 1;
+            s->tiles++;
+            s->bytes += entry->bytes;
+            s->smallest = s->tiles == 1 || entry->bytes < s->smallest ? entry->bytes : s->smallest;
+            s->largest = entry->bytes > s->largest ? entry->bytes : s->largest;
+            s->constant += entry->constant;
+            s->damaged += entry->damaged;
+            c->out->sizes[n]++;
+            c->out->constant[n] += entry->constant;
         }
     }
     return TXM_OK;

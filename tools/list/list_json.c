@@ -111,16 +111,6 @@ static bool print_image(const txm_list_report *report, const txm_scene_image *im
     return txm_json_print(o);
 }
 
-static bool print_finding(const txm_list_report *report, const txm_list_finding *finding)
-{
-    cJSON *o = record("finding", report->scene);
-    txm_json_text(o, "id", finding->id);
-    txm_json_text(o, "message", finding->message);
-    txm_json_text(o, "image", finding->image);
-    optional_text(o, "library", finding->library);
-    return txm_json_print(o);
-}
-
 /* The lookups are one table over the files of all images, in their order, so a running index finds those of an
  * image. */
 bool txm_list_print_json(const txm_list_report *report)
@@ -149,7 +139,14 @@ bool txm_list_print_json(const txm_list_report *report)
     }
     for (size_t i = 0; ok && i < txm_scene_library_count(report->opened); i++)
         ok = print_library(report, txm_scene_library_at(report->opened, i));
-    for (size_t i = 0; ok && i < report->finding_count; i++)
-        ok = print_finding(report, &report->findings[i]);
+    for (size_t i = 0; ok && i < report->finding_count; i++) {
+        const txm_list_finding *finding = &report->findings[i];
+        cJSON *line = record("finding", report->scene);
+        txm_json_text(line, "id", finding->id);
+        txm_json_text(line, "message", finding->message);
+        txm_json_text(line, "image", finding->image);
+        optional_text(line, "library", finding->library);
+        ok = txm_json_print(line);
+    }
     return ok;
 }

@@ -59,13 +59,6 @@ static void print_files(const txm_scene_image *image, const txm_found *lookups)
     putchar('\n');
 }
 
-static void print_packed(const txm_scene_image *image)
-{
-    char size[TXM_FORMAT_BYTES];
-    for (size_t i = 0; i < image->packed_count; i++)
-        txm_print_format("    packed: %s, %s\n", image->packed[i].name, txm_format_bytes(image->packed[i].bytes, size));
-}
-
 /* The stored name, which Cycles uses unchanged, and its meaning in the config. */
 static void print_colorspace(const txm_list_report *report, const txm_scene_image *image)
 {
@@ -106,7 +99,10 @@ static void print_image(const txm_list_report *report, const txm_scene_image *im
         txm_print_format("    in library %s\n", image->library);
     if (image->state == TXM_SCENE_STATE_READY)
         print_files(image, lookups);
-    print_packed(image);
+    char bytes[TXM_FORMAT_BYTES];
+    for (size_t k = 0; k < image->packed_count; k++)
+        txm_print_format("    packed: %s, %s\n", image->packed[k].name,
+                         txm_format_bytes(image->packed[k].bytes, bytes));
     for (size_t i = 0; i < image->user_count; i++) {
         /* Owner and node are the names in Blender's editors, where the user can change the image. */
         const txm_scene_user *user = &image->users[i];

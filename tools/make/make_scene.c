@@ -127,22 +127,6 @@ static void say_left_out(const char *scene, size_t count, const char *const kind
         txm_say(TXM_SAY_WARNING, "%s: %zu %s left out%s", scene, count, kinds[count > 1], hint);
 }
 
-/* Blender's operator looks for files in the folder textures beside the scene, under the names that they have here. */
-static void say_how_to_use(const char *folder, const char *scene, size_t packed)
-{
-    char *beside = txm_path_dir(scene), *textures = beside ? txm_path_join(beside, "textures") : NULL;
-    char *word = txm_shell_path(textures ? textures : "textures");
-    const bool there = textures && txm_same_file(folder, textures);
-    txm_say(TXM_SAY_INFO,
-            "%s: the scene uses the tx files of %s packed image%s once it loads the images from %s: %s%s%sin Blender "
-            "choose File > External Data > Unpack Resources > Use Files in Current Directory, and save",
-            scene, packed == 1 ? "its" : "these", packed == 1 ? "" : "s", folder, there ? "" : "give --packed ",
-            there || !word ? "" : word, there ? "" : " instead, then ");
-    free(word);
-    free(textures);
-    free(beside);
-}
-
 /* Blender's operator takes whatever file has the name, also where unpacking had to choose another name. */
 static void say_other_names(const char *folder, const char *scene, txm_scene *opened, size_t index)
 {
@@ -205,8 +189,22 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
         say_left_out(scene, packed, (const char *const[]){"packed image is", "packed images are"},
                      "; --packed DIR unpacks and converts them");
     }
-    if (scenes->packed_folder && packed)
-        say_how_to_use(scenes->packed_folder, scene, packed);
+    if (scenes->packed_folder && packed) {
+        /* Blender's operator looks for files in the folder textures beside the scene, under the names that they have
+         * here. */
+        char *beside = txm_path_dir(scene), *textures = beside ? txm_path_join(beside, "textures") : NULL;
+        char *word = txm_shell_path(textures ? textures : "textures");
+        const bool there = textures && txm_same_file(scenes->packed_folder, textures);
+        txm_say(
+            TXM_SAY_INFO,
+            "%s: the scene uses the tx files of %s packed image%s once it loads the images from %s: %s%s%sin Blender "
+            "choose File > External Data > Unpack Resources > Use Files in Current Directory, and save",
+            scene, packed == 1 ? "its" : "these", packed == 1 ? "" : "s", scenes->packed_folder,
+            there ? "" : "give --packed ", there || !word ? "" : word, there ? "" : " instead, then ");
+        free(word);
+        free(textures);
+        free(beside);
+    }
     say_left_out(scene, inside, (const char *const[]){"image inside the package is", "images inside the package are"},
                  ": Cycles does not look up tx files for them");
     say_left_out(scene, generated, (const char *const[]){"generated image is", "generated images are"},

@@ -175,19 +175,6 @@ txm_status txm_parse_size(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
-/* Accepts only digits, because strtoul accepts "-1" as a large number. */
-static txm_status parse_uint(const txm_option *o, const char *text, uint32_t *field, txm_error *err)
-{
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    bool digits = *text && strspn(text, "0123456789") == strlen(text);
-    if (!digits || errno || value < o->min || value > o->max)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a whole number from %u to %u", o->min, o->max);
-    *field = (uint32_t)value;
-    return TXM_OK;
-}
-
 /* The decimal point does not depend on the locale. */
 static txm_status parse_number(const txm_option *o, const char *text, double *field, txm_error *err)
 {
@@ -238,25 +225,6 @@ static txm_status parse_choice(const txm_option *o, const char *text, int *field
                     *near ? "?" : "");
 }
 
-static txm_status parse_word(const txm_option *o, const char *text, int *field, txm_error *err)
-{
-    int index = -1;
-    txm_status status = text ? parse_choice(o, text, &index, err) : TXM_OK;
-    if (status == TXM_OK)
-        *field = index + 2;
-    return status;
-}
-
-/* Other words are refused, so that the meaning is always clear. */
-static txm_status parse_yesno(const char *text, bool *field, txm_error *err)
-{
-    bool yes = !strcmp(text, "yes");
-    if (!yes && strcmp(text, "no"))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be yes or no");
-    *field = yes;
-    return TXM_OK;
-}
-
 /* Keeps room for a NULL at the end, because globs are passed to the library as such arrays. */
 static txm_status add_to_list(const txm_option *o, const char *text, txm_opt_list *list, txm_error *err)
 {
@@ -282,15 +250,28 @@ static txm_status store(const txm_option *o, const char *text, void *field, txm_
             return o->parse(text, NULL, err);
         *(bool *)field = o->type == TXM_OPT_FLAG;
         return TXM_OK;
-    case TXM_OPT_YESNO:
-        return parse_yesno(text, field, err);
+    case TXM_OPT_YESNO: {
+        /* Other words are refused, so that the meaning is always clear. */
+        bool yes = !strcmp(text, "yes");
+        if (!yes && strcmp(text, "no"))
+            return txm_fail(err, TXM_STATUS_USAGE, "must be yes or no");
+        *(bool *)field = yes;
+        return TXM_OK;
+    }
     case TXM_OPT_STRING:
         *(const char **)field = text;
         return TXM_OK;
     case TXM_OPT_LIST:
         return add_to_list(o, text, field, err);
-    case TXM_OPT_UINT:
-        return parse_uint(o, text, field, err);
+    case TXM_OPT_UINT: {
+        /* Accepts only digits, because strtoul accepts "-1" as a large number. */
+        errno = 0;
+        const unsigned long value = strtoul(text, NULL, 10);
+        if (!*text || text[strspn(text, "0123456789")] || errno || value < o->min || value > o->max)
+            return txm_fail(err, TXM_STATUS_USAGE, "must be a whole number from %u to %u", o->min, o->max);
+        *(uint32_t *)field = (uint32_t)value;
+        return TXM_OK;
+    }
     case TXM_OPT_NUMBER:
         return parse_number(o, text, field, err);
     case TXM_OPT_PIXELS:
@@ -299,8 +280,13 @@ static txm_status store(const txm_option *o, const char *text, void *field, txm_
         return txm_parse_size(text, field, err);
     case TXM_OPT_CHOICE:
         return parse_choice(o, text, field, err);
-    case TXM_OPT_WORD:
-        return parse_word(o, text, field, err);
+    case TXM_OPT_WORD: {
+        int index = -1;
+        txm_status status = text ? parse_choice(o, text, &index, err) : TXM_OK;
+        if (status == TXM_OK)
+            *(int *)field = index + 2;
+        return status;
+    }
     case TXM_OPT_CUSTOM:
         return o->parse(text, field, err);
     }

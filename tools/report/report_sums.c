@@ -84,21 +84,6 @@ static bool is_done(const txm_report *r, uint32_t shard, uint32_t shards)
     return false;
 }
 
-/* Counts runs that failed, unless there is a later successful run of the same shard, or of all inputs. */
-static void count_broken(const txm_report *r, txm_report_sums *s)
-{
-    for (size_t i = 0; i < r->run_count; i++) {
-        const txm_report_run *run = &r->runs[i];
-        bool broken = run->failed_whole || run->exit_code != 0;
-        for (size_t later = i + 1; broken && later < r->run_count; later++)
-            broken = !r->runs[later].complete || (r->runs[later].shards && r->runs[later].shard != run->shard);
-        if (broken) {
-            s->broken++;
-            s->error = run->error;
-        }
-    }
-}
-
 /* If a failed run has no message but failed images, these are the cause. */
 txm_report_verdict txm_report_verdict_of(const txm_report_sums *s)
 {
@@ -202,7 +187,18 @@ txm_status txm_report_sum(txm_report *report, txm_report_sums *sums, txm_error *
     sums->unfinished = !sums->shards && last && (!last->complete || last->not_started);
     for (uint32_t i = 1; i <= sums->shards; i++)
         sums->shards_missing += !is_done(report, i, sums->shards);
-    count_broken(report, sums);
+    /* Counts runs that failed, unless there is a later successful run of the same shard, or of all inputs. */
+    for (size_t i = 0; i < report->run_count; i++) {
+        const txm_report_run *one = &report->runs[i];
+        bool broken = one->failed_whole || one->exit_code != 0;
+        for (size_t later = i + 1; broken && later < report->run_count; later++)
+            broken = !report->runs[later].complete ||
+                     (report->runs[later].shards && report->runs[later].shard != one->shard);
+        if (broken) {
+            sums->broken++;
+            sums->error = one->error;
+        }
+    }
     txm_names_free(&keys);
     return exhausted ? txm_no_memory(err, NULL) : TXM_OK;
 }

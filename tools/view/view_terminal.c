@@ -113,24 +113,17 @@ static bool speaks_utf8(void)
     return false;
 }
 
-/* The number of cells that the picture fills, in its own shape. */
-static void fit(const txm_view_terminal *t, const txm_level_picture *p, int *columns, int *rows)
-{
-    double w = (double)p->width / t->cell_w, h = (double)p->height / t->cell_h;
-    double scale = fmin(t->columns / w, t->rows / h);
-    /* Small levels are enlarged, up to a limit. */
-    scale = fmin(scale, 16);
-    *columns = (int)fmax(1, floor(w * scale + 0.5));
-    *rows = (int)fmax(1, floor(h * scale + 0.5));
-}
-
 /* The caller unrefs it. Colours matter only for symbols; the other formats have their own. */
 static ChafaCanvasConfig *configure(const txm_view_terminal *t, const txm_level_picture *p, const ChafaTermInfo *info)
 {
     ChafaCanvasConfig *config = chafa_canvas_config_new();
     ChafaSymbolMap *symbols = chafa_symbol_map_new();
-    int columns, rows;
-    fit(t, p, &columns, &rows);
+    /* The number of cells that the picture fills, in its own shape. */
+    double w = (double)p->width / t->cell_w, h = (double)p->height / t->cell_h;
+    double scale = fmin(t->columns / w, t->rows / h);
+    /* Small levels are enlarged, up to a limit. */
+    scale = fmin(scale, 16);
+    const int columns = (int)fmax(1, floor(w * scale + 0.5)), rows = (int)fmax(1, floor(h * scale + 0.5));
     chafa_symbol_map_add_by_tags(symbols, speaks_utf8() ? CHAFA_SYMBOL_TAG_BLOCK | CHAFA_SYMBOL_TAG_SPACE
                                                         : CHAFA_SYMBOL_TAG_ASCII);
     chafa_canvas_config_set_symbol_map(config, symbols);
