@@ -8,6 +8,8 @@
  * Because removal cannot be undone, it needs --delete, and removed files are listed in any case.
  * mill/farm/garbage_judge.c decides about each file in a folder; a file about which it cannot decide is kept.
  */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,24 +84,37 @@ static void set_gc_defaults(void *p)
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
 
+void txm_gc_tell(const txm_gc_args *args, const txm_gc_file *file)
+{
+    const char *state = file->kept ? "kept" : args->remove ? "removed" : "would-remove";
+    char size[TXM_FORMAT_BYTES], details[PATH_MAX + 128];
+    if (args->report.json) {
+        cJSON *o = txm_json_of_type("txmill.gc", "file");
+        txm_json_text(o, "path", file->path);
+        txm_json_text(o, "state", state);
+        if (file->reason)
+            txm_json_text(o, "reason", file->reason);
+        if (file->image)
+            txm_json_text(o, "image", file->image);
+        txm_json_uint(o, "bytes", file->bytes);
+        if (file->age)
+            txm_json_number(o, file->age, file->seconds, 10);
+        txm_json_emit(o);
+    } else if (!args->report.quiet) {
+        snprintf(details, sizeof details, "%s%s%s%s%s", file->reason ? file->reason : "", file->reason ? ", " : "",
+                 txm_format_bytes(file->bytes, size), file->reason ? ": " : ", ", file->details);
+        txm_print_line(file->path, args->remove && !file->kept ? TXM_DOUBTFUL : TXM_PLAIN, state, details);
+    }
+}
+
 /* Called for each object of a store that was removed, or would be. */
 static void on_removed(void *user, const char *path, uint64_t bytes, double unused_s)
 {
-    const txm_gc_args *args = user;
-    char size[TXM_FORMAT_BYTES], unused[TXM_TIME_BYTES], details[128];
-    if (args->report.json) {
-        cJSON *o = txm_json_of_type("txmill.gc", "file");
-        txm_json_text(o, "path", path);
-        txm_json_text(o, "state", args->remove ? "removed" : "would-remove");
-        txm_json_uint(o, "bytes", bytes);
-        txm_json_number(o, "unused_seconds", unused_s, 10);
-        txm_json_emit(o);
-    } else if (!args->report.quiet) {
-        snprintf(details, sizeof details, "%s, unused for %s", txm_format_bytes(bytes, size),
-                 txm_duration_text(unused_s, unused));
-        txm_print_line(path, args->remove ? TXM_DOUBTFUL : TXM_PLAIN, args->remove ? "removed" : "would-remove",
-                       details);
-    }
+    char unused[TXM_TIME_BYTES], details[TXM_TIME_BYTES + 16];
+    snprintf(details, sizeof details, "unused for %s", txm_duration_text(unused_s, unused));
+    txm_gc_tell(
+        user,
+        &(txm_gc_file){.path = path, .bytes = bytes, .age = "unused_seconds", .seconds = unused_s, .details = details});
 }
 
 static void print_summary(const txm_gc_args *args, const txm_trim_result *r)

@@ -26,6 +26,19 @@ typedef struct txm_gc_args {
     txm_report_args report;
 } txm_gc_args;
 
+/* A file that is removed, would be, or is kept. */
+typedef struct txm_gc_file {
+    const char *path;
+    bool kept;
+    const char *reason, *image; /* may be NULL */
+    uint64_t bytes;
+    const char *age; /* the member of JSON that has the seconds; NULL: none */
+    double seconds;
+    const char *details; /* of the line */
+} txm_gc_file;
+/* Prints it as a line or an object. */
+void txm_gc_tell(const txm_gc_args *args, const txm_gc_file *file);
+
 /* Searches folders, and examines single tx files; returns the exit code. */
 int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places);
 #endif

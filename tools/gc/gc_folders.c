@@ -43,41 +43,29 @@ typedef struct sweep {
 
 /* ---- one file --------------------------------------------------------------------------------------------------- */
 
-static const char *state_of(const txm_gc_args *args)
-{
-    return args->remove ? "removed" : "would-remove";
-}
-
+/* Every line has the reason and, if there is one, the image, so that a user can check it before the file is removed. */
 static void on_found(void *user, const txm_garbage_file *file)
 {
+    static const char *const texts[GARBAGE_REASONS] = {"its image is gone: ",
+                                                       "Cycles does not look here under this name for ",
+                                                       "no scene uses it: ",
+                                                       "left by a process that has ended",
+                                                       "claim of a process that has ended",
+                                                       "unused for "};
     const sweep *s = user;
-    if (s->args->report.json) {
-        cJSON *o = txm_json_of_type("txmill.gc", "file");
-        txm_json_text(o, "path", file->path);
-        txm_json_text(o, "state", state_of(s->args));
-        txm_json_text(o, "reason", txm_garbage_name(file->why));
-        if (file->image)
-            txm_json_text(o, "image", file->image);
-        txm_json_uint(o, "bytes", file->bytes);
-        txm_json_number(o, file->why == TXM_GARBAGE_OVER_LIMIT ? "unused_seconds" : "age_seconds", file->age_s, 10);
-        txm_json_emit(o);
-    } else if (!s->args->report.quiet) {
-        /* Every line has the reason and, if there is one, the image, so that a user can check it before the file is
-         * removed. */
-        static const char *const texts[GARBAGE_REASONS] = {"its image is gone: ",
-                                                           "Cycles does not look here under this name for ",
-                                                           "no scene uses it: ",
-                                                           "left by a process that has ended",
-                                                           "claim of a process that has ended",
-                                                           "unused for "};
-        char size[TXM_FORMAT_BYTES], unused[TXM_TIME_BYTES], details[PATH_MAX + 128];
-        snprintf(details, sizeof details, "%s, %s: %s%s", txm_garbage_name(file->why),
-                 txm_format_bytes(file->bytes, size), texts[file->why],
-                 file->why == TXM_GARBAGE_OVER_LIMIT ? txm_duration_text(file->age_s, unused)
-                 : file->image                       ? file->image
-                                                     : "");
-        txm_print_line(file->path, s->args->remove ? TXM_DOUBTFUL : TXM_PLAIN, state_of(s->args), details);
-    }
+    const bool unused = file->why == TXM_GARBAGE_OVER_LIMIT;
+    char time[TXM_TIME_BYTES], details[PATH_MAX + 64];
+    snprintf(details, sizeof details, "%s%s", texts[file->why],
+             unused        ? txm_duration_text(file->age_s, time)
+             : file->image ? file->image
+                           : "");
+    txm_gc_tell(s->args, &(txm_gc_file){.path = file->path,
+                                        .reason = txm_garbage_name(file->why),
+                                        .image = file->image,
+                                        .bytes = file->bytes,
+                                        .age = unused ? "unused_seconds" : "age_seconds",
+                                        .seconds = file->age_s,
+                                        .details = details});
 }
 
 static void on_examined(void *user, const char *path)
@@ -99,21 +87,12 @@ static void on_failed(void *user, const txm_error *err)
 static void on_other_user(void *user, const char *path, const char *image, uint64_t bytes)
 {
     const sweep *s = user;
-    char size[TXM_FORMAT_BYTES];
     (void)image;
-    if (s->args->report.json) {
-        cJSON *o = txm_json_of_type("txmill.gc", "file");
-        txm_json_text(o, "path", path);
-        txm_json_text(o, "state", "kept");
-        txm_json_text(o, "reason", "other-user");
-        txm_json_uint(o, "bytes", bytes);
-        txm_json_emit(o);
-    } else if (!s->args->report.quiet) {
-        char details[160];
-        snprintf(details, sizeof details, "other-user, %s: only its owner may remove it",
-                 txm_format_bytes(bytes, size));
-        txm_print_line(path, TXM_PLAIN, "kept", details);
-    }
+    txm_gc_tell(s->args, &(txm_gc_file){.path = path,
+                                        .kept = true,
+                                        .reason = "other-user",
+                                        .bytes = bytes,
+                                        .details = "only its owner may remove it"});
 }
 
 /* ---- left over -------------------------------------------------------------------------------------------------- */
@@ -145,25 +124,6 @@ static void on_kept(void *user, const char *path, const char *image, uint64_t by
         txm_no_memory(&s->err, NULL);
 }
 
-static void tell_left_over(const sweep *s, const txm_input *input, const char *why, const char *shows, uint64_t bytes)
-{
-    char size[TXM_FORMAT_BYTES], details[PATH_MAX];
-    if (s->args->report.json) {
-        cJSON *o = txm_json_of_type("txmill.gc", "file");
-        txm_json_text(o, "path", input->output);
-        txm_json_text(o, "state", "kept");
-        txm_json_text(o, "reason", "left-over");
-        txm_json_text(o, "image", input->path);
-        txm_json_uint(o, "bytes", bytes);
-        txm_json_emit(o);
-        return;
-    }
-    snprintf(details, sizeof details, "left-over, %s: Cycles %s; %s, and that tx file is here too",
-             txm_format_bytes(bytes, size), shows, why);
-    if (!s->args->report.quiet)
-        txm_print_line(input->output, TXM_PLAIN, "kept", details);
-}
-
 /* Whether rules, or else the image's name, ask for another tx file than this one, and that file is fresh. A scene may
  * use this one nevertheless, so it is only named. */
 static txm_status judge_left_over(sweep *s, const txm_project_contexts *contexts, const txm_rules *guess, size_t index,
@@ -179,7 +139,6 @@ static txm_status judge_left_over(sweep *s, const txm_project_contexts *contexts
     txm_resolution r;
     txm_verdict verdict;
     struct stat st;
-    char why[512];
     txm_settings_init(&settings);
     settings.cache_dir = s->args->cache_dir;
     txm_rules_apply(usual ? guess : contexts->common_rules, input, &settings);
@@ -190,12 +149,18 @@ static txm_status judge_left_over(sweep *s, const txm_project_contexts *contexts
         return status;
     if (r.state == TXM_TX_STATE_FRESH && !txm_same_file(r.path, input->output) &&
         (status = txm_judge(context, input->output, &quick, &verdict, err)) == TXM_OK && verdict.used) {
-        snprintf(why, sizeof why, "%s%s says %s", usual ? "its image's name" : "",
-                 usual  ? ""
+        char details[PATH_MAX];
+        snprintf(details, sizeof details, "Cycles %s; %s says %s, and that tx file is here too", verdict.shows,
+                 usual  ? "its image's name"
                  : rule ? rule->origin
                         : input->decided_by,
                  settings.colorspace);
-        tell_left_over(s, input, why, verdict.shows, (uint64_t)st.st_size);
+        txm_gc_tell(s->args, &(txm_gc_file){.path = input->output,
+                                            .kept = true,
+                                            .reason = "left-over",
+                                            .image = input->path,
+                                            .bytes = (uint64_t)st.st_size,
+                                            .details = details});
         s->left_over++;
     }
     txm_resolution_clear(&r);
