@@ -65,25 +65,37 @@ wrong:
                     -TXM_LAST_FRAME, TXM_LAST_FRAME, TXM_MOST_RANGES);
 }
 
-/* A file of a sequence, and a frame of the render that shows it. */
-typedef struct frame_use {
-    uint32_t number;
+/* A frame of the render, and what it shows: a number of a sequence, or the index of a file. */
+typedef struct txm_frame_use {
+    uint32_t what;
     int32_t frame;
-} frame_use;
+} txm_frame_use;
 
 typedef struct txm_image_frames {
     const txm_scene_image *image;
-    bool all;        /* any file of the sequence may be shown */
-    frame_use *uses; /* by number, then by frame */
+    bool all;            /* any file of the sequence may be shown */
+    txm_frame_use *uses; /* by number, then by frame */
     size_t count, capacity;
 } txm_image_frames;
 
 static int compare_uses(const void *a, const void *b)
 {
-    const frame_use *left = a, *right = b;
-    if (left->number != right->number)
-        return left->number < right->number ? -1 : 1;
+    const txm_frame_use *left = a, *right = b;
+    if (left->what != right->what)
+        return left->what < right->what ? -1 : 1;
     return left->frame < right->frame ? -1 : left->frame > right->frame;
+}
+
+/* Sorts them, drops repetitions, and returns how many are left. */
+static size_t sort_uses(txm_frame_use *uses, size_t count)
+{
+    size_t kept = 0;
+    if (count)
+        qsort(uses, count, sizeof *uses, compare_uses);
+    for (size_t i = 0; i < count; i++)
+        if (!kept || compare_uses(&uses[kept - 1], &uses[i]))
+            uses[kept++] = uses[i];
+    return kept;
 }
 
 /* Which files of a sequence a render shows, and when. */
@@ -110,18 +122,12 @@ static const txm_image_frames *frames_of(txm_needed *needed, const txm_scene *sc
                          needed->steps == MOST_STEPS || !TXM_GROW(f->uses, f->capacity, f->count);
                 if (f->all)
                     break;
-                f->uses[f->count++] = (frame_use){number, frame};
+                f->uses[f->count++] = (txm_frame_use){number, frame};
                 needed->steps++;
             }
         }
     f->all |= !f->count; /* the ranges are empty */
-    size_t kept = 0;
-    if (f->count)
-        qsort(f->uses, f->count, sizeof *f->uses, compare_uses);
-    for (size_t i = 0; i < f->count; i++)
-        if (!kept || compare_uses(&f->uses[kept - 1], &f->uses[i]))
-            f->uses[kept++] = f->uses[i];
-    f->count = kept;
+    f->count = sort_uses(f->uses, f->count);
     return f;
 }
 
@@ -131,7 +137,7 @@ static size_t first_use(const txm_image_frames *f, uint32_t number)
     size_t low = 0, high = f->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (f->uses[middle].number < number)
+        if (f->uses[middle].what < number)
             low = middle + 1;
         else
             high = middle;
@@ -147,13 +153,8 @@ bool txm_needed_wants(void *p, const txm_list_report *report, const txm_scene_im
         return false;
     const txm_image_frames *f = frames_of(needed, report->opened, image);
     const size_t at = f && !f->all ? first_use(f, file->number) : 0;
-    return !f || f->all || (at < f->count && f->uses[at].number == file->number);
+    return !f || f->all || (at < f->count && f->uses[at].what == file->number);
 }
-
-typedef struct txm_shown_frame {
-    uint32_t file;
-    int32_t frame;
-} txm_shown_frame;
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
@@ -196,12 +197,12 @@ static void add_frames(txm_needed *needed, txm_needed_file *file, const txm_imag
     if (!file)
         return;
     file->always |= f->all;
-    for (size_t i = first_use(f, number); !f->all && i < f->count && f->uses[i].number == number; i++) {
+    for (size_t i = first_use(f, number); !f->all && i < f->count && f->uses[i].what == number; i++) {
         needed->shown_dropped |=
             needed->shown_count == MOST_SHOWN || !TXM_GROW(needed->shown, needed->shown_capacity, needed->shown_count);
         if (needed->shown_dropped)
             return;
-        needed->shown[needed->shown_count++] = (txm_shown_frame){(uint32_t)(file - needed->files), f->uses[i].frame};
+        needed->shown[needed->shown_count++] = (txm_frame_use){(uint32_t)(file - needed->files), f->uses[i].frame};
     }
 }
 
@@ -273,7 +274,7 @@ static txm_status add_image(txm_needed *needed, const txm_list_report *report, c
     }
     /* Both lists are in the order of the numbers. */
     for (size_t i = 0, at = 0; !f->all && at < f->count && err->status == TXM_OK;) {
-        const uint32_t number = f->uses[at].number;
+        const uint32_t number = f->uses[at].what;
         while (i < image->file_count && image->files[i].number < number)
             i++;
         if (i < image->file_count && image->files[i].number == number)
@@ -318,16 +319,8 @@ txm_status txm_needed_add(txm_needed *needed, const txm_list_report *report, txm
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-static int compare_shown(const void *a, const void *b)
-{
-    const txm_shown_frame *left = a, *right = b;
-    if (left->file != right->file)
-        return left->file < right->file ? -1 : 1;
-    return left->frame < right->frame ? -1 : left->frame > right->frame;
-}
-
 /* Writes sorted frames as ranges with steps; "" if that would be too long for a line. */
-static bool write_frames(const txm_shown_frame *shown, size_t count, txm_bytes *out)
+static bool write_frames(const txm_frame_use *shown, size_t count, txm_bytes *out)
 {
     char text[64];
     out->size = 0;
@@ -356,15 +349,10 @@ static bool write_frames(const txm_shown_frame *shown, size_t count, txm_bytes *
 txm_status txm_needed_finish(txm_needed *needed, txm_error *err)
 {
     txm_bytes text = {0};
-    if (needed->shown_count)
-        qsort(needed->shown, needed->shown_count, sizeof *needed->shown, compare_shown);
-    size_t kept = 0;
-    for (size_t i = 0; i < needed->shown_count; i++)
-        if (!kept || compare_shown(&needed->shown[kept - 1], &needed->shown[i]))
-            needed->shown[kept++] = needed->shown[i];
+    const size_t kept = sort_uses(needed->shown, needed->shown_count);
     for (size_t i = 0, n; !needed->shown_dropped && i < kept; i += n) {
-        txm_needed_file *file = &needed->files[needed->shown[i].file];
-        for (n = 1; i + n < kept && needed->shown[i + n].file == needed->shown[i].file;)
+        txm_needed_file *file = &needed->files[needed->shown[i].what];
+        for (n = 1; i + n < kept && needed->shown[i + n].what == needed->shown[i].what;)
             n++;
         const bool good = file->always || write_frames(&needed->shown[i], n, &text);
         const bool kept_text = good && !file->always && *(const char *)text.data;

@@ -48,8 +48,8 @@ typedef struct txm_needed {
     bool without[TXM_NEEDED_ROLES]; /* roles that are left out */
     txm_needed_file *files;
     size_t count, capacity;
-    txm_names names;               /* paths, whose value is 1 + the index; and other texts */
-    struct txm_shown_frame *shown; /* in which frames which file is needed */
+    txm_names names;             /* paths, whose value is 1 + the index; and other texts */
+    struct txm_frame_use *shown; /* in which frames which file is needed */
     size_t shown_count, shown_capacity;
     bool shown_dropped;               /* there were too many to be kept */
     size_t absent, steps;             /* missing frames, and frames of nodes that were computed */
