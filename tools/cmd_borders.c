@@ -130,7 +130,7 @@ static txm_status border_one(void *user, txm_one_file *file, txm_error *err)
         if (b->args->check) {
             txm_json_uint(object, "tiles", result.tiles);
             txm_json_uint(object, "bad_tiles", result.bad_tiles);
-            txm_json_text(object, "finding", *result.finding ? result.finding : NULL);
+            txm_json_text_or_null(object, "finding", result.finding);
         }
         txm_json_emit(object);
     } else

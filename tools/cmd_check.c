@@ -157,8 +157,8 @@ static void tell_finding(checking *c, const txm_batch_file *file, const char *id
         txm_json_text(o, "severity", severity);
         txm_json_bool(o, "ignored", ignored);
         txm_json_text(o, "tx", tx);
-        txm_json_text(o, "message", *what->text ? what->text : NULL);
-        txm_json_text(o, "shows", *what->shows ? what->shows : NULL);
+        txm_json_text_or_null(o, "message", what->text);
+        txm_json_text_or_null(o, "shows", what->shows);
         if (what->limited)
             txm_json_text(o, "limited", what->size);
         txm_json_emit(o);

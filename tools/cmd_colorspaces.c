@@ -93,13 +93,13 @@ static cJSON *head_json(const txm_color_config *config)
     const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
     txm_json_text(object, "config", txm_color_config_name(config));
     txm_json_text(object, "profile_version", txm_color_config_version(config));
-    txm_json_text(object, "left_out", *left_out ? left_out : NULL);
+    txm_json_text_or_null(object, "left_out", left_out);
     cJSON *r = txm_json_object(object, "roles");
     for (int i = 0; i < ROLES; i++)
         txm_json_text(r, roles[i], txm_color_role(config, roles[i]));
     cJSON *w = txm_json_object(object, "working_space");
     txm_json_text(w, "name", txm_color_role(config, "scene_linear"));
-    txm_json_text(w, "interop_id", *id ? id : NULL);
+    txm_json_text_or_null(w, "interop_id", id);
     txm_json_text(w, "xyz_to_scene_linear", txm_color_xyz_to_scene_linear_text(config));
     txm_project_json(object);
     return object;
@@ -113,8 +113,8 @@ static void add_entry(cJSON *array, const txm_color_entry *e)
     cJSON *aliases = txm_json_array(o, "aliases");
     for (const char *const *alias = e->aliases; *alias; alias++)
         txm_json_append_text(aliases, *alias);
-    txm_json_text(o, "family", *e->family ? e->family : NULL);
-    txm_json_text(o, "description", *e->description ? e->description : NULL);
+    txm_json_text_or_null(o, "family", e->family);
+    txm_json_text_or_null(o, "description", e->description);
     txm_json_bool(o, "available", e->available);
     txm_json_text(o, "reason", e->available ? NULL : e->unavailable_reason);
     txm_json_text(o, "class", e->available ? class_words[e->color_class] : NULL);

@@ -29,7 +29,7 @@ static const char *show(const txm_resolve_args *args, const char *image, const t
         txm_json_text(o, "state", txm_tx_state_name(r->state));
         txm_json_bool(o, "refreshed", r->refreshed);
         txm_json_text(o, "path", r->path);
-        txm_json_text(o, "reason", *r->reason ? r->reason : NULL);
+        txm_json_text_or_null(o, "reason", r->reason);
         txm_json_text(o, "shows", r->shows);
         txm_project_json(o);
         txm_json_emit(o);

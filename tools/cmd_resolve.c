@@ -47,7 +47,7 @@ static void print_resolve_json(const char *image, const txm_resolution *r)
     txm_json_bool(o, "adopted", r->adopted);
     txm_json_text(o, "former", r->former);
     txm_json_text(o, "path", r->path);
-    txm_json_text(o, "reason", *r->reason ? r->reason : NULL);
+    txm_json_text_or_null(o, "reason", r->reason);
     txm_json_text(o, "shows", r->shows);
     txm_json_text(o, "colorspace", r->colorspace);
     txm_json_text(o, "alpha", txm_alpha_name(r->alpha));

@@ -178,7 +178,7 @@ static void report(const restoring *r, size_t index, const char *why, const txm_
         txm_json_text(o, "path", file->path);
         txm_json_text(o, "role", file->role);
         txm_json_text(o, "state", state == WOULD_RESTORE ? "would-restore" : words[state]);
-        txm_json_text(o, "reason", *why ? why : NULL);
+        txm_json_text_or_null(o, "reason", why);
         if (err->status)
             txm_json_error(o, err);
         txm_json_emit(o);

@@ -290,12 +290,6 @@ static cJSON *new_info_object(const char *path)
     return o;
 }
 
-/* A value that the file does not have is null, so that every object has all names of the schema. */
-static void text_or_null(cJSON *o, const char *name, const char *text)
-{
-    txm_json_text(o, name, *text ? text : NULL);
-}
-
 /* null if Cycles would not look for such a name. */
 static void add_name(cJSON *o, const char *path)
 {
@@ -330,7 +324,7 @@ static void add_image_json(cJSON *o, const txm_tx_info *i)
     cJSON *section = txm_json_object(o, "border_section");
     txm_json_text(section, "state", txm_section_state_name(i->section));
     txm_json_uint(section, "bytes", i->section_bytes);
-    text_or_null(section, "reason", i->section_reason);
+    txm_json_text_or_null(section, "reason", i->section_reason);
 }
 
 static void add_colors(cJSON *o, const char *name, const float *color, unsigned count)
@@ -357,7 +351,7 @@ void txm_info_add_verdict(cJSON *object, const txm_verdict *v)
 {
     cJSON *cycles = txm_json_object(object, "cycles");
     txm_json_bool(cycles, "accepted", txm_info_is_good(v));
-    txm_json_text(cycles, "reason", *v->reason ? v->reason : NULL);
+    txm_json_text_or_null(cycles, "reason", v->reason);
     txm_json_text(cycles, "shows", v->shows);
     txm_json_text(object, "use", txm_use_name(v->use));
 }
@@ -371,24 +365,24 @@ cJSON *txm_info_json(const txm_info *info, bool all_metadata)
     txm_json_bool(o, "decoded", info->decoded);
     const txm_tx_description *d = &info->description;
     cJSON *source = txm_json_object(o, "source");
-    text_or_null(source, "path", d->source);
-    text_or_null(source, "date", d->date);
+    txm_json_text_or_null(source, "path", d->source);
+    txm_json_text_or_null(source, "date", d->date);
     txm_json_text(source, "state", sources[info->source_state].word);
     cJSON *color = txm_json_object(o, "colorspace");
-    text_or_null(color, "requested", d->requested);
-    text_or_null(color, "detected", d->detected);
-    text_or_null(color, "working_space", d->working_space);
-    text_or_null(color, "xyz_to_scene_linear", d->xyz_to_scene_linear);
+    txm_json_text_or_null(color, "requested", d->requested);
+    txm_json_text_or_null(color, "detected", d->detected);
+    txm_json_text_or_null(color, "working_space", d->working_space);
+    txm_json_text_or_null(color, "xyz_to_scene_linear", d->xyz_to_scene_linear);
     txm_json_text(o, "alpha", d->has_alpha_type ? txm_alpha_name(d->alpha) : NULL);
     txm_json_text(o, "format", d->envlatl ? "equiangular" : "plain");
-    text_or_null(o, "software", d->software);
+    txm_json_text_or_null(o, "software", d->software);
     txm_json_text(o, "made_by", !*d->software ? NULL : made_by_txmill(info) ? "txmill" : "other");
     txm_json_text(o, "made_for", d->releases);
     if (d->limit_px)
         txm_json_uint(o, "limit_px", d->limit_px);
     add_colors(o, "average", d->average, d->average_count);
     add_colors(o, "constant", d->constant, d->constant_count);
-    text_or_null(o, "sha1", d->sha1);
+    txm_json_text_or_null(o, "sha1", d->sha1);
     /* The index is the number of the level; pixel_bytes is the uncompressed size. */
     const txm_tx_info *i = txm_tx_info_of(info->tx);
     cJSON *levels = txm_json_array(o, "levels");

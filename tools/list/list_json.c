@@ -18,12 +18,6 @@ static cJSON *record(const char *type, const char *scene)
     return o;
 }
 
-/* Text that is "" if there is none. */
-static void optional_text(cJSON *object, const char *name, const char *text)
-{
-    txm_json_text(object, name, text && *text ? text : NULL);
-}
-
 /* Numbers that are 0 if there is none. */
 static void optional_number(cJSON *object, const char *name, uint64_t value)
 {
@@ -41,7 +35,7 @@ static bool print_library(const txm_list_report *report, const txm_scene_library
     txm_json_text(o, "parent", library->parent);
     txm_json_text(o, "state", txm_scene_library_state_name(library->state));
     txm_json_text(o, "status", txm_status_name(library->status));
-    optional_text(o, "message", library->message);
+    txm_json_text_or_null(o, "message", library->message);
     txm_json_uint(o, "lost", library->lost);
     return txm_json_print(o);
 }
@@ -61,23 +55,23 @@ static void add_file_json(cJSON *files, const txm_scene_image_file *file, const 
     cJSON *tx = txm_json_object(f, "tx");
     txm_json_text(tx, "state", txm_tx_state_name(lookup->state));
     txm_json_text(tx, "path", lookup->path);
-    optional_text(tx, "reason", lookup->reason);
-    optional_text(tx, "shows", lookup->shows);
+    txm_json_text_or_null(tx, "reason", lookup->reason);
+    txm_json_text_or_null(tx, "shows", lookup->shows);
 }
 
 static bool print_image(const txm_list_report *report, const txm_scene_image *image, const txm_found *lookups)
 {
     cJSON *o = record("image", report->scene);
     txm_json_text(o, "name", image->name);
-    optional_text(o, "library", image->library);
-    optional_text(o, "path", image->path);
+    txm_json_text_or_null(o, "library", image->library);
+    txm_json_text_or_null(o, "path", image->path);
     txm_json_text(o, "stored_path", image->stored_path);
     txm_json_text(o, "source", txm_scene_source_name(image->source));
     txm_json_text(o, "state", txm_scene_state_name(image->state));
     /* `stored` is the name in the scene, `name` the config's own name for it, `lookup` the value of -c that leads to
      * the same tx file. */
     cJSON *space = txm_json_object(o, "colorspace");
-    optional_text(space, "stored", image->colorspace_stored);
+    txm_json_text_or_null(space, "stored", image->colorspace_stored);
     txm_json_text(space, "name", image->colorspace_name);
     txm_json_text(space, "lookup", image->colorspace);
     txm_json_bool(space, "known", image->colorspace_known);
@@ -103,7 +97,7 @@ static bool print_image(const txm_list_report *report, const txm_scene_image *im
         txm_json_text(u, "node", user->node);
         txm_json_text(u, "owner", user->owner);
         txm_json_text(u, "owner_type", user->owner_type);
-        optional_text(u, "library", user->library);
+        txm_json_text_or_null(u, "library", user->library);
         txm_json_bool(u, "environment", user->environment);
         txm_json_text(u, "extension", txm_extension_name(user->extension));
         txm_json_text(u, "interpolation", user->interpolation);
@@ -145,7 +139,7 @@ bool txm_list_print_json(const txm_list_report *report)
         txm_json_text(line, "id", finding->id);
         txm_json_text(line, "message", finding->message);
         txm_json_text(line, "image", finding->image);
-        optional_text(line, "library", finding->library);
+        txm_json_text_or_null(line, "library", finding->library);
         ok = txm_json_print(line);
     }
     return ok;

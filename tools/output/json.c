@@ -158,6 +158,11 @@ void txm_json_text(cJSON *object, const char *name, const char *text)
     }
 }
 
+void txm_json_text_or_null(cJSON *object, const char *name, const char *text)
+{
+    txm_json_text(object, name, text && *text ? text : NULL);
+}
+
 /* The number is written as digits, because cJSON's numbers are doubles, which are inexact from 2^53 on. */
 void txm_json_uint(cJSON *object, const char *name, uint64_t value)
 {

@@ -27,6 +27,9 @@ cJSON *txm_json_of_type(const char *schema, const char *type);
  * not UTF-8. */
 void txm_json_text(cJSON *object, const char *name, const char *text);
 
+/* The same, but "" becomes null too: every object has all names of its schema. */
+void txm_json_text_or_null(cJSON *object, const char *name, const char *text);
+
 /* A whole number, exact over the whole range (cJSON's own numbers have only 15 digits). */
 void txm_json_uint(cJSON *object, const char *name, uint64_t value);
 /* The members width and height, in pixels. */

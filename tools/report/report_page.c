@@ -15,18 +15,6 @@
 
 /* ---- what --json prints ------------------------------------------------------------------------------------------ */
 
-/* The memory that Cycles would need from each level on; the page shows the same sums. */
-static void add_memory_json(cJSON *o, const txm_report_memory *m)
-{
-    cJSON *memory = txm_json_object(o, "texture_memory");
-    txm_json_uint(memory, "images", m->files);
-    txm_json_uint(memory, "tiles", m->tiles);
-    txm_json_number(memory, "full_bytes", m->full, 17);
-    cJSON *levels = txm_json_array(memory, "from_level_bytes");
-    for (int i = 0; i < TXM_MAX_LOOKUP_LEVELS; i++)
-        txm_json_append_number(levels, m->from[i], 17);
-}
-
 cJSON *txm_report_json(const txm_report *r, const txm_report_sums *s)
 {
     cJSON *o = txm_json_new("txmill.report");
@@ -57,7 +45,14 @@ cJSON *txm_report_json(const txm_report *r, const txm_report_sums *s)
     txm_json_uint(o, "foreign_lines", r->foreign);
     txm_json_number(o, "seconds", s->seconds, 6);
     txm_json_stages(o, s->stages);
-    add_memory_json(o, &s->memory);
+    /* The memory that Cycles would need from each level on; the page shows the same sums. */
+    cJSON *memory = txm_json_object(o, "texture_memory");
+    txm_json_uint(memory, "images", s->memory.files);
+    txm_json_uint(memory, "tiles", s->memory.tiles);
+    txm_json_number(memory, "full_bytes", s->memory.full, 17);
+    cJSON *levels = txm_json_array(memory, "from_level_bytes");
+    for (int i = 0; i < TXM_MAX_LOOKUP_LEVELS; i++)
+        txm_json_append_number(levels, s->memory.from[i], 17);
     /* All ids are listed, even those with 0, so that a script need not test for them. */
     cJSON *lint = txm_json_object(o, "lint");
     for (int i = 0; 1U << i < TXM_LINT_END; i++)
@@ -98,9 +93,10 @@ typedef struct kind {
 /* 4 types with 1 to 4 channels, and one for others. */
 enum { MOST_KINDS = 17 };
 
-/* A linear search is enough for seventeen kinds. Images of unknown pixels are "other". */
-static size_t sort_out(const txm_report *report, kind kinds[MOST_KINDS])
+static void add_pixels(cJSON *lists, const txm_report *report)
 {
+    kind kinds[MOST_KINDS];
+    /* A linear search is enough for seventeen kinds. Images of unknown pixels are "other". */
     size_t count = 0;
     for (size_t i = 0; i < report->file_count; i++) {
         const txm_report_file *f = &report->files[i];
@@ -119,13 +115,6 @@ static size_t sort_out(const txm_report *report, kind kinds[MOST_KINDS])
         kinds[k].source_bytes += f->source_bytes;
         kinds[k].tx_bytes += f->tx_bytes;
     }
-    return count;
-}
-
-static void add_pixels(cJSON *lists, const txm_report *report)
-{
-    kind kinds[MOST_KINDS];
-    const size_t count = sort_out(report, kinds);
     cJSON *list = txm_json_array(lists, "pixels");
     for (size_t i = 0; i < count; i++) {
         char name[40];
@@ -146,18 +135,20 @@ static int compare_time(const void *pa, const void *pb)
     return a->seconds != b->seconds ? (a->seconds < b->seconds ? 1 : -1) : strcmp(a->input, b->input);
 }
 
-/* Finds the slowest files, in order, by insertion, since there are few places and many files. */
-static size_t find_slowest(const txm_report *report, const txm_report_file *slowest[TXM_REPORT_SLOWEST])
+/* Only images that were made count, because the others take almost no time. */
+static void add_slowest(cJSON *lists, const txm_report *report)
 {
+    const txm_report_file *slowest[TXM_REPORT_SLOWEST];
+    /* Finds the slowest files, in order, by insertion, since there are few places and many files. */
     size_t count = 0;
     for (size_t i = 0; i < report->file_count; i++) {
-        const txm_report_file *f = &report->files[i];
-        if (f->state != TXM_MADE_CREATED)
+        const txm_report_file *file = &report->files[i];
+        if (file->state != TXM_MADE_CREATED)
             continue;
         if (count < TXM_REPORT_SLOWEST)
-            slowest[count++] = f;
-        else if (compare_time(&f, &slowest[count - 1]) < 0)
-            slowest[count - 1] = f;
+            slowest[count++] = file;
+        else if (compare_time(&file, &slowest[count - 1]) < 0)
+            slowest[count - 1] = file;
         else
             continue;
         for (size_t k = count - 1; k > 0 && compare_time(&slowest[k], &slowest[k - 1]) < 0; k--) {
@@ -166,14 +157,6 @@ static size_t find_slowest(const txm_report *report, const txm_report_file *slow
             slowest[k - 1] = swap;
         }
     }
-    return count;
-}
-
-/* Only images that were made count, because the others take almost no time. */
-static void add_slowest(cJSON *lists, const txm_report *report)
-{
-    const txm_report_file *slowest[TXM_REPORT_SLOWEST];
-    const size_t count = find_slowest(report, slowest);
     cJSON *list = txm_json_array(lists, "slowest");
     for (size_t i = 0; i < count; i++) {
         const txm_report_file *f = slowest[i];
