@@ -10,7 +10,7 @@
 #include "tools/options/args.h"
 #include "tools/options/rule_args.h"
 #include "tools/output/json.h"
-#include "txmill/batch.h"
+#include "txmill/garbage.h"
 
 typedef struct txm_gc_args {
     const char *store;
@@ -38,6 +38,10 @@ typedef struct txm_gc_file {
 } txm_gc_file;
 /* Prints it as a line or an object. */
 void txm_gc_tell(const txm_gc_args *args, const txm_gc_file *file);
+
+/* Finds what the scenes of --keep-for use; free it with txm_used_free. Fails if a scene or library cannot be read,
+ * because what it uses is then unknown. A missing image is not a failure. */
+txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error *err);
 
 /* Searches folders, and examines single tx files; returns the exit code. */
 int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places);

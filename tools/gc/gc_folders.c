@@ -18,7 +18,7 @@
 #include "base/names.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "tools/gc/gc_used.h"
+#include "tools/gc/gc_args.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"

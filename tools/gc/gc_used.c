@@ -3,7 +3,7 @@
  * Finds the tx files that scenes and images use, as `txmill make --dry-run` does, and stores them by device and inode,
  * so that a file is recognized by any of its paths.
  */
-#include "tools/gc/gc_used.h"
+#include "tools/gc/gc_args.h"
 
 #include <stdlib.h>
 #include <string.h>
