@@ -95,7 +95,7 @@ typedef struct txm_device_batch {
     size_t count;
     const txm_sampler *samplers; /* each has passed txm_sampler_check */
     uint32_t sampler_count;
-    const uint32_t *how;     /* index of each lookup's sampler; NULL: the first for all */
+    const uint32_t *how;     /* index of each lookup's sampler, plus TXM_QUERY_*; NULL: the first for all */
     const uint32_t *texture; /* each lookup's texture, as in the view; NULL: `one_texture` for all */
     uint32_t one_texture;
     const txm_lookup *at;
@@ -141,7 +141,7 @@ typedef struct txm_device_arrays {
     const txm_sampler *samplers; /* in the machine's memory, and copied; each has passed txm_sampler_check */
     uint32_t sampler_count;
     bool again;    /* only lookups whose answer is TXM_LOOKUP_MISS are looked up */
-    void *queries; /* txm_device_query; the numbers of samplers are below sampler_count */
+    void *queries; /* txm_device_query; the indices of samplers are below sampler_count */
     void *answers; /* txm_device_answer */
     void *slopes;  /* txm_device_slopes; NULL: none */
     uint64_t queries_at, answers_at, slopes_at;

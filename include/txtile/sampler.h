@@ -290,6 +290,12 @@ typedef struct txm_lookup_state {
  *
  * What device.h and kernels of renderers (kernel.h) share. */
 
+/* Added to the index of a query's sampler: the lookup is as by txm_sample_udim_blend, or as by txm_sample_latlong.
+ * Neither has derivatives, so in launches with derivatives they change nothing. */
+#define TXM_QUERY_UDIM_BLEND 0x40000000u
+#define TXM_QUERY_LATLONG 0x80000000u
+#define TXM_QUERY_KINDS (TXM_QUERY_UDIM_BLEND | TXM_QUERY_LATLONG)
+
 /* A lookup: its texture as in the view, the index of its sampler, and its random state or number (txm_chance). */
 typedef struct txm_device_query {
     txm_lookup at;
@@ -323,7 +329,8 @@ typedef struct txm_device_args {
     uint32_t stand_ins; /* 1: a coarser tile that would stand in for a missing one is requested as well */
     uint32_t bins;      /* bits of the bins that lookups of the launch may be in, the rest included */
     uint32_t sorted;    /* 1: each bin has a list; 0: only the rest has, because there is at most one other bin */
-    uint32_t reserved[5];
+    uint32_t kinds;     /* 1: queries may have TXM_QUERY_* */
+    uint32_t reserved[4];
 } txm_device_args;
 
 /* ---- functions of the processor ---- */

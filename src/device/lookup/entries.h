@@ -12,7 +12,13 @@
 TXM_ENTRY(lookup, txm_device_args, 64)
 {
     TXM_LOOKUP_MEMORIES;
-    txm_device_lookup_body(TXM_ARGS, &m, TXM_ID(0));
+    txm_device_lookup_body(TXM_ARGS, &m, 0, TXM_ID(0));
+}
+
+TXM_ENTRY(several, txm_device_args, 64)
+{
+    TXM_LOOKUP_MEMORIES;
+    txm_device_lookup_body(TXM_ARGS, &m, 1, TXM_ID(0));
 }
 
 TXM_ENTRY(bin, txm_device_args, 64)

@@ -20,6 +20,7 @@
 #define TXM_DEVICE_VIEW 1
 #include "tile/sample/device_args.h"
 #include "tile/sample/quick.h"
+#include "tile/sample/several.h"
 
 #define TXM_WORDS(memory) ((TXM_GLOBAL uint32_t *)(TXM_GLOBAL void *)(memory))
 
@@ -48,9 +49,24 @@ TXM_KERNEL_PART txm_device_view txm_device_view_of(const txm_device_args *a, TXM
     return view;
 }
 
+/* Counts a lookup in the launch's notes. */
+TXM_KERNEL_PART txm_lookup_result txm_look_up_noted(const txm_device_view *view, const txm_lookup_state *state,
+                                                    txm_lookup_result result)
+{
+    if (result == TXM_LOOKUP_MISS)
+        TXM_ADD32(view->notes + TXM_NOTE_MISSED, 1u);
+    if (state->asked)
+        TXM_ADD32(view->notes + TXM_NOTE_ASKED, state->asked);
+    if (state->rejected)
+        TXM_ADD32(view->notes + TXM_NOTE_REJECTED, state->rejected);
+    if (state->full)
+        TXM_ADD32(view->notes + TXM_NOTE_FULL, state->full);
+    return result;
+}
+
 /* One lookup in a texture, as txm_sample does it. *random is the random state or number (txm_chance); to repeat a
  * lookup that missed in the next launch, restore the one that it began with. du and dv, the derivatives of the colour
- * by u and v, are both NULL or both valid. The function takes about 220 registers; see txm_look_up_linear. */
+ * by u and v, are both NULL or both valid. The function takes about 200 registers; see txm_look_up_linear. */
 TXM_KERNEL_PART txm_lookup_result txm_look_up(const txm_device_view *view, uint32_t texture, const txm_sampler *how,
                                               const txm_lookup *at, uint32_t *random, float color[4], float *du,
                                               float *dv)
@@ -58,19 +74,23 @@ TXM_KERNEL_PART txm_lookup_result txm_look_up(const txm_device_view *view, uint3
     txm_lookup_state state = {*random, view->capacity, 0, 0, 0, 0, 0};
     const txm_lookup_result result = txm_lookup_sample(view, texture, how, at, &state, color, du, dv);
     *random = state.random;
-    if (result == TXM_LOOKUP_MISS)
-        TXM_ADD32(view->notes + TXM_NOTE_MISSED, 1u);
-    if (state.asked)
-        TXM_ADD32(view->notes + TXM_NOTE_ASKED, state.asked);
-    if (state.rejected)
-        TXM_ADD32(view->notes + TXM_NOTE_REJECTED, state.rejected);
-    if (state.full)
-        TXM_ADD32(view->notes + TXM_NOTE_FULL, state.full);
-    return result;
+    return txm_look_up_noted(view, &state, result);
 }
 
-/* The same for one filter and type, in 64 registers: returns 0, with everything unchanged, if the lookup is another or
- * misses a tile, so that txm_look_up has to do it, for example in a kernel of its own. */
+/* The same without derivatives as txm_sample_udim_blend (`kind` TXM_QUERY_UDIM_BLEND) or txm_sample_latlong
+ * (TXM_QUERY_LATLONG) does it, in more registers. */
+TXM_KERNEL_PART txm_lookup_result txm_look_up_several(const txm_device_view *view, uint32_t texture,
+                                                      const txm_sampler *how, const txm_lookup *at, uint32_t kind,
+                                                      uint32_t *random, float color[4])
+{
+    txm_lookup_state state = {*random, view->capacity, 0, 0, 0, 0, 0};
+    const txm_lookup_result result = txm_several_sample(view, texture, how, at, kind, &state, color);
+    *random = state.random;
+    return txm_look_up_noted(view, &state, result);
+}
+
+/* txm_look_up for one filter and type, in 64 registers: returns 0, with everything unchanged, if the lookup is another
+ * or misses a tile, so that txm_look_up has to do it, for example in a kernel of its own. */
 TXM_KERNEL_PART int txm_look_up_linear(const txm_device_view *view, uint32_t texture, const txm_sampler *how,
                                        const txm_lookup *at, txm_type type, uint32_t *random, float color[4])
 {

@@ -49,6 +49,10 @@ TXM_KERNEL_PART void txm_device_bin_body(const txm_device_args *a, const txm_dev
     if (i >= a->count || !txm_device_is_due(a, m, i))
         return;
     TXM_GLOBAL const txm_device_query *given = txm_device_query_of(a, m, i);
+    if (given->sampler & TXM_QUERY_KINDS) {
+        txm_device_list_add(a, m, TXM_BIN_REST, i);
+        return;
+    }
     const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)m->samplers)[given->sampler];
     const txm_device_view view = txm_device_view_of(a, m->table, 0, 0, m->notes);
     float u = given->at.u, v = given->at.v;
@@ -67,12 +71,13 @@ TXM_KERNEL_PART void txm_device_quick_body(const txm_device_args *a, const txm_d
         return;
     TXM_GLOBAL const txm_device_query *given = txm_device_query_of(a, m, i);
     TXM_GLOBAL txm_device_answer *answer = txm_device_answer_of(a, m, i);
-    const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)m->samplers)[given->sampler];
+    const uint32_t kind = given->sampler & TXM_QUERY_KINDS;
+    const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)m->samplers)[given->sampler - kind];
     const txm_device_view view = txm_device_view_of(a, m->table, m->near_tiles, m->far_tiles, m->notes);
     const txm_lookup at = given->at;
     uint32_t random = given->random;
     float color[4];
-    if (!txm_quick_sample(&view, given->texture, &how, &at, bin, linear, type, &random, color)) {
+    if (kind || !txm_quick_sample(&view, given->texture, &how, &at, bin, linear, type, &random, color)) {
         txm_device_list_add(a, m, TXM_BIN_REST, i);
         return;
     }
@@ -82,8 +87,10 @@ TXM_KERNEL_PART void txm_device_quick_body(const txm_device_args *a, const txm_d
     answer->result = TXM_LOOKUP_HIT;
 }
 
-/* Does lookup `i` of the rest. */
-TXM_KERNEL_PART void txm_device_lookup_body(const txm_device_args *a, const txm_device_memories *m, uint32_t i)
+/* Does lookup `i` of the rest, if it is made of `several` lookups, or if it is not. The former have a kernel of their
+ * own, because with them all of the rest would take more registers. */
+TXM_KERNEL_PART void txm_device_lookup_body(const txm_device_args *a, const txm_device_memories *m, int several,
+                                            uint32_t i)
 {
     const int listed = a->bins != 1u << TXM_BIN_REST;
     if (i >= (listed ? TXM_WORDS(m->notes)[TXM_NOTE_BINS + TXM_BIN_REST] : a->count))
@@ -93,13 +100,19 @@ TXM_KERNEL_PART void txm_device_lookup_body(const txm_device_args *a, const txm_
     else if (!txm_device_is_due(a, m, i))
         return;
     const txm_device_query given = *txm_device_query_of(a, m, i);
-    const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)m->samplers)[given.sampler];
+    const uint32_t kind = given.sampler & TXM_QUERY_KINDS;
+    if (several != (kind && !a->with_slopes))
+        return;
+    const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)m->samplers)[given.sampler - kind];
     const txm_device_view view = txm_device_view_of(a, m->table, m->near_tiles, m->far_tiles, m->notes);
     txm_device_answer answer;
     txm_device_slopes slopes;
     answer.random = given.random;
-    answer.result = (uint32_t)txm_look_up(&view, given.texture, &how, &given.at, &answer.random, answer.color,
-                                          a->with_slopes ? slopes.du : 0, a->with_slopes ? slopes.dv : 0);
+    answer.result =
+        (uint32_t)(several
+                       ? txm_look_up_several(&view, given.texture, &how, &given.at, kind, &answer.random, answer.color)
+                       : txm_look_up(&view, given.texture, &how, &given.at, &answer.random, answer.color,
+                                     a->with_slopes ? slopes.du : 0, a->with_slopes ? slopes.dv : 0));
     *txm_device_answer_of(a, m, i) = answer;
     if (a->with_slopes)
         ((TXM_GLOBAL txm_device_slopes *)(TXM_GLOBAL void *)(TXM_WORDS(m->slopes) + a->slopes_at))[i] = slopes;

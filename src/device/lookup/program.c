@@ -15,11 +15,11 @@ static const char *const source[] = {
 #define SOURCE NULL
 #endif
 
-static const txm_rt_kernel kernels[] = {TXM_RT_KERNEL(lookup, 64) TXM_RT_KERNEL(place, 64) TXM_RT_KERNEL(bin, 64)
-                                        /* in the order of bins */
-                                        TXM_RT_KERNEL(linear_u8, 64) TXM_RT_KERNEL(linear_u16, 64)
-                                            TXM_RT_KERNEL(linear_half, 64) TXM_RT_KERNEL(linear_float, 64)
-                                                TXM_RT_KERNEL(pixel_u8, 64) TXM_RT_KERNEL(pixel_u16, 64)
-                                                    TXM_RT_KERNEL(pixel_half, 64) TXM_RT_KERNEL(pixel_float, 64)};
+static const txm_rt_kernel kernels[] = {
+    TXM_RT_KERNEL(lookup, 64) TXM_RT_KERNEL(place, 64) TXM_RT_KERNEL(bin, 64) TXM_RT_KERNEL(several, 64)
+    /* in the order of bins */
+    TXM_RT_KERNEL(linear_u8, 64) TXM_RT_KERNEL(linear_u16, 64) TXM_RT_KERNEL(linear_half, 64)
+        TXM_RT_KERNEL(linear_float, 64) TXM_RT_KERNEL(pixel_u8, 64) TXM_RT_KERNEL(pixel_u16, 64)
+            TXM_RT_KERNEL(pixel_half, 64) TXM_RT_KERNEL(pixel_float, 64)};
 
 const txm_rt_program txm_lookup_program = {"lookup", kernels, sizeof kernels / sizeof *kernels, SOURCE};

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { TXM_LOOKUP_LOOK, TXM_LOOKUP_PLACE, TXM_LOOKUP_BIN, TXM_LOOKUP_QUICK };
+enum { TXM_LOOKUP_LOOK, TXM_LOOKUP_PLACE, TXM_LOOKUP_BIN, TXM_LOOKUP_SEVERAL, TXM_LOOKUP_QUICK };
 
 extern const txm_rt_program txm_lookup_program;
 

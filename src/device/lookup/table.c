@@ -26,6 +26,8 @@ static int lookup(const txm_device_args *args, void *const memories[TXM_MEMORIES
     for (uint32_t bin = 1; !code && bin < TXM_BINS; bin++)
         if (args->bins >> bin & 1)
             code = launch(TXM_LOOKUP_QUICK + bin - 1, rows, memories, count, args, sizeof *args, stream);
+    if (!code && args->kinds)
+        code = launch(TXM_LOOKUP_SEVERAL, rows, memories, count, args, sizeof *args, stream);
     return code ? code : launch(TXM_LOOKUP_LOOK, rows, memories, count, args, sizeof *args, stream);
 }
 

@@ -84,6 +84,7 @@ struct txm_device_launch {
     bool all_moved;
     txm_passage updates, tiles, in, out, notes;
     txm_words runs, values; /* contents of the next update; runs have four words each */
+    bool kinds;             /* lookups may be of TXM_QUERY_KINDS */
     size_t in_bytes;        /* of samplers and lookups that are copied to the device */
     uint32_t count;         /* lookups under way; of TXM_OF_KERNELS about how many there will be */
     enum { TXM_OF_BATCH, TXM_OF_ARRAYS, TXM_OF_KERNELS } of;

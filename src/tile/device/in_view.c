@@ -36,14 +36,18 @@ static void look_by_processor(const viewing *v, txm_device *of, size_t first, si
 {
     const txm_device_batch *b = v->batch;
     for (size_t i = first; i < end; i++) {
-        txm_sampler how = b->samplers[b->how ? b->how[i] : 0];
+        const uint32_t kind = b->how && !b->du ? b->how[i] & TXM_QUERY_KINDS : 0;
+        txm_sampler how = b->samplers[b->how ? b->how[i] & ~TXM_QUERY_KINDS : 0];
         const uint32_t texture = b->texture ? b->texture[i] : b->one_texture;
         txm_lookup_state state = {.random = b->random ? b->random[i] : 0};
         if (!b->random)
             how.chance = TXM_CHANCE_NONE;
         b->result[i] =
             (uint8_t)(b->du ? txm_sample_d(v->view, texture, &how, &b->at[i], &state, b->out[i], b->du[i], b->dv[i])
-                            : txm_sample(v->view, texture, &how, &b->at[i], &state, b->out[i]));
+                      : kind == TXM_QUERY_UDIM_BLEND
+                          ? txm_sample_udim_blend(v->view, texture, &how, &b->at[i], &state, b->out[i])
+                      : kind ? txm_sample_latlong(v->view, texture, &how, &b->at[i], &state, b->out[i])
+                             : txm_sample(v->view, texture, &how, &b->at[i], &state, b->out[i]));
         if (b->random)
             b->random[i] = state.random;
     }

@@ -108,10 +108,12 @@ static txm_status pack_lookups(txm_device_launch *l, txm_error *err)
         const uint32_t i = l->picked.items[k];
         in[k] = (txm_device_query){b->at[i], b->texture ? b->texture[i] : b->one_texture, b->how ? b->how[i] : 0,
                                    b->random ? b->random[i] : 0};
+        l->kinds |= (in[k].sampler & TXM_QUERY_KINDS) != 0;
         /* Whether its base texture serves a set depends on levels, so it is decided here rather than on the device. */
         if (!l->in_view && in[k].texture < l->view.texture_count && l->view.textures[in[k].texture].udim_rows &&
             txm_mirror_has_base(l->device->cache, in[k].texture))
-            in[k].texture = txm_cache_resolve(l->device->cache, in[k].texture, &samplers[in[k].sampler], &in[k].at);
+            in[k].texture = txm_cache_resolve(l->device->cache, in[k].texture,
+                                              &samplers[in[k].sampler & ~TXM_QUERY_KINDS], &in[k].at);
     }
     const size_t answers = l->count * sizeof(txm_device_answer),
                  bytes = answers + (b->du ? l->count * sizeof(txm_device_slopes) : 0);
@@ -245,6 +247,7 @@ static txm_status make_ready(txm_device_launch *l, txm_device_args *args, txm_er
     l->capacity = some < d->options.max_requests ? (uint32_t)some : d->options.max_requests;
     l->touched_words = (l->extent.tiles + 31) / 32;
     l->in_bytes = 0;
+    l->kinds = l->of == TXM_OF_ARRAYS;
     txm_status status = l->of == TXM_OF_KERNELS ? TXM_OK : pack_lookups(l, err);
     if (status)
         return status;
@@ -263,6 +266,7 @@ static txm_status make_ready(txm_device_launch *l, txm_device_args *args, txm_er
     args->answers_at = (uint32_t)(l->arrays.answers_at / 4);
     args->slopes_at = (uint32_t)(l->arrays.slopes_at / 4);
     args->with_slopes = l->arrays.slopes != NULL;
+    args->kinds = l->kinds && !args->with_slopes;
     args->again = l->of == TXM_OF_ARRAYS && l->arrays.again;
     args->capacity = l->capacity;
     args->near_units = d->near_places.units;

@@ -13,7 +13,7 @@
 
 #include "tile/sample/device_args.h"
 
-enum { TXM_DEVICE_LOOKUPS_ABI = 3, TXM_DEVICE_PLACE_MEMORIES = 3 };
+enum { TXM_DEVICE_LOOKUPS_ABI = 4, TXM_DEVICE_PLACE_MEMORIES = 3 };
 
 typedef struct txm_device_lookups {
     uint32_t abi, args_bytes, place_bytes, texture_bytes; /* version, sizes of structs: other builds are refused */

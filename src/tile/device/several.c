@@ -81,13 +81,17 @@ txm_status txm_device_by_processor(txm_cache *cache, const txm_device_batch *b, 
     for (size_t i = first; status == TXM_OK && i < first + count; i++) {
         if (b->result[i] != TXM_LOOKUP_MISS)
             continue;
-        txm_sampler how = b->samplers[b->how ? b->how[i] : 0];
+        const uint32_t kind = b->how && !b->du ? b->how[i] & TXM_QUERY_KINDS : 0;
+        txm_sampler how = b->samplers[b->how ? b->how[i] & ~TXM_QUERY_KINDS : 0];
         const uint32_t texture = b->texture ? b->texture[i] : b->one_texture;
         uint32_t *random = b->random ? &b->random[i] : NULL;
         how.mip_bias -= bias; /* txm_cache_sample adds the bias again */
         b->result[i] = (uint8_t)(b->du ? txm_cache_sample_d(thread, texture, &how, &b->at[i], random, b->out[i],
                                                             b->du[i], b->dv[i])
-                                       : txm_cache_sample(thread, texture, &how, &b->at[i], random, b->out[i]));
+                                 : kind == TXM_QUERY_UDIM_BLEND
+                                     ? txm_cache_sample_udim_blend(thread, texture, &how, &b->at[i], random, b->out[i])
+                                 : kind ? txm_cache_sample_latlong(thread, texture, &how, &b->at[i], random, b->out[i])
+                                        : txm_cache_sample(thread, texture, &how, &b->at[i], random, b->out[i]));
         if (of)
             of->stats.by_processor++;
     }

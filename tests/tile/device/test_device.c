@@ -113,11 +113,15 @@ static looks looks_of(size_t count, uint64_t seed, bool slopes)
     l.dv = slopes ? calloc(count, sizeof *l.dv) : NULL;
     l.result = calloc(count, 1);
     for (size_t i = 0; i < count; i++) {
+        const uint32_t kinds[] = {0, 0, 0, TXM_QUERY_UDIM_BLEND, TXM_QUERY_LATLONG};
         l.how[i] = sample_random(&state) % SAMPLERS;
         l.texture[i] = sample_random(&state) % (TEXTURES + 1); /* sometimes a number of no texture */
         l.kept[i] = l.random[i] = sample_random(&state) % 8 ? sample_random(&state) : 0;
         l.at[i] = sample_random_lookup(&state, 512, 256, 1);
         sample_give_level(&state, &l.samplers[l.how[i]], &l.at[i]);
+        l.how[i] += kinds[sample_random(&state) % 5];
+        if (l.how[i] & TXM_QUERY_UDIM_BLEND && sample_random(&state) % 4)
+            l.texture[i] = FILES; /* the set */
     }
     return l;
 }
@@ -150,10 +154,14 @@ static void are_true(const looks *l)
     for (size_t i = 0; i < l->count; i++) {
         txm_lookup_state lookup_state = {.random = l->kept[i]};
         float out[4], du[4], dv[4];
-        const txm_sampler *how = &l->samplers[l->how[i]];
+        const txm_sampler *how = &l->samplers[l->how[i] & ~TXM_QUERY_KINDS];
+        const txm_view *view = txm_texture_set_view(truth);
         const txm_lookup_result result =
-            l->du ? txm_sample_d(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lookup_state, out, du, dv)
-                  : txm_sample(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lookup_state, out);
+            l->du ? txm_sample_d(view, l->texture[i], how, &l->at[i], &lookup_state, out, du, dv)
+                  : (l->how[i] & TXM_QUERY_UDIM_BLEND ? txm_sample_udim_blend
+                     : l->how[i] & TXM_QUERY_LATLONG
+                         ? txm_sample_latlong
+                         : txm_sample)(view, l->texture[i], how, &l->at[i], &lookup_state, out);
         ck_assert_msg(result == l->result[i] && !memcmp(out, l->out[i], sizeof out) &&
                           lookup_state.random == l->random[i],
                       "lookup %zu of texture %u: %d (%g %g %g %g) %08X, not %d (%g %g %g %g) %08X; rule %u mode %u "
@@ -275,7 +283,7 @@ START_TEST(tiles_in_use_keep_their_places)
     o.memory_bytes = 1 << 20;
     o.max_lookups = 100;
     txm_device *d = open_device(c, 0, &o);
-    looks l = looks_of(300, 9, false);
+    looks l = looks_of(300, 12, false);
     const txm_device_batch b = batch_of(&l);
     ck_assert_int_eq(txm_device_sample(&d, 1, &b, NULL), TXM_OK);
     ck_assert_uint_gt(d->stats.tiles_dropped, 0);
@@ -431,7 +439,7 @@ START_TEST(only_changes_are_compared)
     compares(d, &b, 0);
     uint64_t usual = 0;
     for (size_t i = 0; i < l.count; i++)
-        usual += l.texture[i] < LARGE && l.samplers[l.how[i]].rule != TXM_LEVEL_RULE_PROBES &&
+        usual += l.texture[i] < LARGE && l.how[i] < SAMPLERS && l.samplers[l.how[i]].rule != TXM_LEVEL_RULE_PROBES &&
                  txm_bin_of_filter(l.samplers[l.how[i]].filter) != TXM_BIN_REST;
     ck_assert_uint_gt(usual, l.count / 16);
     ck_assert_uint_gt(d->rest, rest);
