@@ -38,29 +38,24 @@ static char *config_in(const char *path)
     return found;
 }
 
-/* Distributions and users put a symbolic link into a folder of PATH. */
-static char *config_on_path(void)
-{
-    char *path = txm_strdup(getenv("PATH") ? getenv("PATH") : ""), *rest = path, *found = NULL, *folder;
-    while (path && !found && (folder = strsep(&rest, ":"))) {
-        char *program = txm_asprintf("%s/blender", folder), real[PATH_MAX];
-        if (*folder == '/' && program && access(program, X_OK) == 0 && realpath(program, real)) {
-            *strrchr(real, '/') = 0;
-            found = config_in(real);
-        }
-        free(program);
-    }
-    free(path);
-    return found;
-}
-
-/* Sets the working space and version of `config`, so that its processors convert to the same space. */
+/* Sets the working space and version of `config`, so that its processors convert to the same space. Distributions and
+ * users put a symbolic link to Blender into a folder of PATH. */
 txm_status txm_color_blenders(const txm_color_config *config, txm_ocio **out, txm_error *err)
 {
     txm_color_library *library = config->library;
     txm_status status = TXM_OK;
     if (!library->blenders) {
-        char *path = library->ignores_environment ? NULL : config_on_path();
+        const char *words = library->ignores_environment ? NULL : getenv("PATH");
+        char *list = txm_strdup(words), *rest = list, *path = NULL, *folder;
+        while (list && !path && (folder = strsep(&rest, ":"))) {
+            char *program = txm_asprintf("%s/blender", folder), real[PATH_MAX];
+            if (*folder == '/' && program && access(program, X_OK) == 0 && realpath(program, real)) {
+                *strrchr(real, '/') = 0;
+                path = config_in(real);
+            }
+            free(program);
+        }
+        free(list);
         if (!path)
             return txm_fail(err, TXM_STATUS_NOT_FOUND, "no Blender was found in PATH");
         const txm_color_options options = {.struct_size = sizeof options,

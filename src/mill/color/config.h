@@ -9,10 +9,10 @@
 #define TXM_COLOR_CONFIG_H
 #include <pthread.h>
 
-#include "mill/color/fingerprint.h"
 #include "mill/color/known.h"
 #include "mill/color/ocio.h"
 #include "mill/color/reduce.h"
+#include "mill/color/values.h"
 #include "tile/terms/releases.h"
 #include "txmill/color.h"
 

@@ -6,7 +6,7 @@
  * between configs that give the same pixels, such as txmill's own and Blender's. Means depend on the transform only,
  * including lookup tables in other files, and comparing them allows for rounding by another version of OpenColorIO.
  */
-#include "mill/color/fingerprint.h"
+#include "mill/color/values.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mill/color/grey.h"
+#include "mill/color/values.h"
 #include "tile/ops/arith.h"
 #include "tile/reader/blender_format.h"
 #include "tile/terms/releases.h"

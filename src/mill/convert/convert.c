@@ -18,7 +18,7 @@
 #include "base/options.h"
 #include "base/os/clock.h"
 #include "base/path.h"
-#include "mill/color/fingerprint.h"
+#include "mill/color/values.h"
 #include "mill/convert/attempt.h"
 #include "mill/convert/hooks.h"
 #include "mill/convert/memory.h"

@@ -11,7 +11,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/color/fingerprint.h"
+#include "mill/color/values.h"
 #include "mill/source/defaults.h"
 #include "tile/reader/blender_format.h"
 #include "tile/terms/settings.h"

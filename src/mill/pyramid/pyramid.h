@@ -5,8 +5,8 @@
  * once, and each level is encoded when it is output. Levels are made from the float rows, not from stored ones (half
  * is clamped to its range).
  *
- * In this folder, pyramid.c decides which rows are combined, latlong.c has the differences on a sphere, and border.c
- * gathers the pixels around a tile. src/tile/ops has the arithmetic.
+ * In this folder, pyramid.c decides which rows are combined, and border.c gathers the pixels around a tile.
+ * src/tile/ops has the arithmetic.
  */
 #ifndef TXM_PYRAMID_PYRAMID_H
 #define TXM_PYRAMID_PYRAMID_H

@@ -29,56 +29,44 @@ typedef struct kind {
 static const kind kinds[] = {
     {".txm-tmp", false, false}, {".txm-clock", false, false}, {".txm-break", true, false}, {".txm-claim", true, true}};
 
-typedef struct sweep {
-    const char *folder;
-    bool dry_run;
-    bool asked;          /* the clock was read */
-    struct timespec now; /* the file server's time; 0: unknown */
-    txm_swept *swept;
-    struct stat place; /* identifies the folder */
-} sweep;
-
-/* Whether the file was removed, or would be in a dry run. */
-static bool sweep_file(sweep *s, const kind *k, const char *path, const char *name, const struct stat *st)
-{
-    txm_owner_state state = TXM_OWNER_ELSEWHERE;
-    txm_claim_note note;
-    if (!k->contended)
-        state = txm_owned_name_state(name, k->suffix);
-    else if (txm_claim_file_read(path, &note) == 0 && note.named)
-        state = txm_owner_state_of(&note.owner);
-    if (state == TXM_OWNER_ALIVE)
-        return false;
-    if (state == TXM_OWNER_DEAD &&
-        (s->dry_run || (k->contended ? txm_claim_file_sweep(path) : txm_file_remove(path, &s->place, st) == 0)))
-        return true;
-    /* The file server's clock is read only once, and only if the owner of a file is unknown. */
-    if (!s->asked)
-        txm_server_clock(s->folder, &s->now);
-    s->asked = true;
-    return s->now.tv_sec - st->st_mtim.tv_sec > ABANDONED_SECONDS &&
-           (s->dry_run || txm_file_remove(path, &s->place, st) == 0);
-}
-
 /* Failures are ignored: files that are left now are swept later, and one that cannot be examined is kept. All these
  * files are hidden. */
 void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
 {
-    sweep s = {.folder = folder, .dry_run = dry_run, .swept = swept};
-    if (stat(folder, &s.place) != 0)
-        return;
-    DIR *dir = opendir(folder);
+    struct stat place, st; /* `place` identifies the folder */
+    struct timespec now = {0};
+    bool asked = false;
+    DIR *dir = stat(folder, &place) == 0 ? opendir(folder) : NULL;
     for (struct dirent *d; dir && (d = readdir(dir));) {
-        const size_t n = strlen(d->d_name);
         const kind *k = NULL;
+        const size_t n = strlen(d->d_name);
         for (size_t i = 0; d->d_name[0] == '.' && !k && i < sizeof kinds / sizeof *kinds; i++) {
             size_t suffix = strlen(kinds[i].suffix);
             if (n > suffix && strcmp(d->d_name + n - suffix, kinds[i].suffix) == 0)
                 k = &kinds[i];
         }
-        struct stat st;
         char *path = k ? txm_path_join(folder, d->d_name) : NULL;
-        if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && sweep_file(&s, k, path, d->d_name, &st)) {
+        if (!path || lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+            free(path);
+            continue;
+        }
+        txm_owner_state state = TXM_OWNER_ELSEWHERE;
+        txm_claim_note note;
+        if (!k->contended)
+            state = txm_owned_name_state(d->d_name, k->suffix);
+        else if (txm_claim_file_read(path, &note) == 0 && note.named)
+            state = txm_owner_state_of(&note.owner);
+        bool gone = state == TXM_OWNER_DEAD &&
+                    (dry_run || (k->contended ? txm_claim_file_sweep(path) : txm_file_remove(path, &place, &st) == 0));
+        if (!gone && state != TXM_OWNER_ALIVE) {
+            /* The file server's clock is read only once, and only if the owner of a file is unknown. */
+            if (!asked)
+                txm_server_clock(folder, &now);
+            asked = true;
+            gone = now.tv_sec - st.st_mtim.tv_sec > ABANDONED_SECONDS &&
+                   (dry_run || txm_file_remove(path, &place, &st) == 0);
+        }
+        if (gone) {
             swept->files++;
             swept->bytes += (uint64_t)st.st_size;
             if (swept->removed)

@@ -23,36 +23,6 @@ static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
                                        *x->message ? ": " : "", x->message);
 }
 
-static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error *err)
-{
-    const exr_attr_chlist_t *list = NULL;
-    if (exr_get_channels(x->context, 0, &list) != EXR_ERR_SUCCESS || !list || list->num_channels < 1 ||
-        list->num_channels > TXM_EXR_MAX_CHANNELS)
-        return refuse(x, err, "this list of channels");
-    exr_pixel_type_t type = list->entries[0].pixel_type;
-    const char *names[TXM_EXR_MAX_CHANNELS];
-    for (int i = 0; i < list->num_channels; i++) {
-        const exr_attr_chlist_entry_t *c = &list->entries[i];
-        if (c->x_sampling != 1 || c->y_sampling != 1 || !c->name.str || c->pixel_type != type)
-            return refuse(x, err, "a list of channels of several kinds");
-        /* The differences of red and blue from luminance, in any layer. */
-        const char *dot = strrchr(c->name.str, '.'), *last = dot ? dot + 1 : c->name.str;
-        if (strcmp(last, "RY") == 0 || strcmp(last, "BY") == 0)
-            return refuse(x, err, "luminance and chroma");
-        names[i] = c->name.str;
-    }
-    if (type != EXR_PIXEL_HALF && type != EXR_PIXEL_FLOAT)
-        return refuse(x, err, "integer data");
-    x->file_channels = (uint32_t)list->num_channels;
-    x->channels = x->file_channels < TXM_MAX_CHANNELS ? x->file_channels : TXM_MAX_CHANNELS;
-    x->sample_bytes = type == EXR_PIXEL_HALF ? 2 : 4;
-    txm_exr_channel_order(names, x->file_channels, x->order);
-    info->file_channels = x->file_channels;
-    info->channels = x->channels;
-    info->type = type == EXR_PIXEL_HALF ? TXM_TYPE_HALF : TXM_TYPE_FLOAT;
-    return TXM_OK;
-}
-
 /* Uses the data window and ignores the display window, as Blender does. */
 static txm_status describe_layout(txm_exr *x, txm_source_info *info, txm_error *err)
 {
@@ -170,9 +140,31 @@ static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error
 txm_status txm_exr_describe(txm_exr *x, txm_source_info *info, txm_error *err)
 {
     txm_status status = describe_layout(x, info, err);
-    if (status == TXM_OK)
-        status = describe_channels(x, info, err);
-    if (status == TXM_OK)
-        status = describe_metadata(x, info, err);
+    if (status != TXM_OK)
+        return status;
+    const exr_attr_chlist_t *list = NULL;
+    if (exr_get_channels(x->context, 0, &list) != EXR_ERR_SUCCESS || !list || list->num_channels < 1 ||
+        list->num_channels > TXM_EXR_MAX_CHANNELS)
+        return refuse(x, err, "this list of channels");
+    exr_pixel_type_t type = list->entries[0].pixel_type;
+    const char *names[TXM_EXR_MAX_CHANNELS];
+    for (int i = 0; i < list->num_channels; i++) {
+        const exr_attr_chlist_entry_t *c = &list->entries[i];
+        if (c->x_sampling != 1 || c->y_sampling != 1 || !c->name.str || c->pixel_type != type)
+            return refuse(x, err, "a list of channels of several kinds");
+        /* The differences of red and blue from luminance, in any layer. */
+        const char *dot = strrchr(c->name.str, '.'), *last = dot ? dot + 1 : c->name.str;
+        if (strcmp(last, "RY") == 0 || strcmp(last, "BY") == 0)
+            return refuse(x, err, "luminance and chroma");
+        names[i] = c->name.str;
+    }
+    if (type != EXR_PIXEL_HALF && type != EXR_PIXEL_FLOAT)
+        return refuse(x, err, "integer data");
+    info->file_channels = x->file_channels = (uint32_t)list->num_channels;
+    info->channels = x->channels = x->file_channels < TXM_MAX_CHANNELS ? x->file_channels : TXM_MAX_CHANNELS;
+    info->type = type == EXR_PIXEL_HALF ? TXM_TYPE_HALF : TXM_TYPE_FLOAT;
+    x->sample_bytes = (uint32_t)txm_type_bytes(info->type);
+    txm_exr_channel_order(names, x->file_channels, x->order);
+    status = describe_metadata(x, info, err);
     return status == TXM_OK ? txm_exr_cause(x, err) : status;
 }

@@ -69,7 +69,6 @@ static bool skip_past(walker *w, const char *word)
     return found != NULL;
 }
 
-/* Appends a character that was written as a number. */
 /* The character that the reference at `p` denotes, and its length; 0 if it is not a reference: the '&' is then taken
  * literally. */
 static size_t reference(const char *p, size_t bytes, unsigned long *c)
@@ -200,24 +199,6 @@ static bool walk_attribute(walker *w)
     return w->p > behind || starts(w, ">") || starts(w, "/>");
 }
 
-static bool walk_start(walker *w)
-{
-    span name = name_at(w);
-    skip_spaces(w);
-    while (w->p < w->end && *w->p != '>' && *w->p != '/')
-        if (!walk_attribute(w) || w->out_of_memory)
-            return false;
-    if (!name.bytes || w->depth == MAX_DEPTH)
-        return false;
-    if (starts(w, "/>")) {
-        w->p += 2;
-        return true;
-    }
-    w->parents[w->depth] = name;
-    w->pieces[w->depth++] = 0;
-    return w->p < w->end && *w->p++ == '>';
-}
-
 static bool walk_next(walker *w)
 {
     const char *from = w->p;
@@ -252,7 +233,20 @@ static bool walk_next(walker *w)
         return open.bytes == name.bytes && memcmp(open.text, name.text, name.bytes) == 0;
     }
     w->p++;
-    return walk_start(w);
+    const span name = name_at(w);
+    skip_spaces(w);
+    while (w->p < w->end && *w->p != '>' && *w->p != '/')
+        if (!walk_attribute(w) || w->out_of_memory)
+            return false;
+    if (!name.bytes || w->depth == MAX_DEPTH)
+        return false;
+    if (starts(w, "/>")) {
+        w->p += 2;
+        return true;
+    }
+    w->parents[w->depth] = name;
+    w->pieces[w->depth++] = 0;
+    return w->p < w->end && *w->p++ == '>';
 }
 
 /* Finds each rdf:Description by its text, since what surrounds it varies between programs. */

@@ -1,5 +1,11 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "mill/source/oiio/luminance_chroma.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * OpenEXR images of luminance and subsampled chroma (channels Y, RY, BY), which OpenImageIO reads only since 3.1, and
+ * only if their data window begins at 0. OpenEXR's own RGBA interface converts them to colours, as halves. Cycles
+ * reads such files as colours, so a reader that delivered only Y would give another picture. Files that OpenImageIO
+ * reads correctly are left to it.
+ */
+#include "mill/source/oiio/oiio_shared.h"
 
 #include <cstring>
 #include <OpenEXR/ImfChannelList.h>

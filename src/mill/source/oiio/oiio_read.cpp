@@ -20,7 +20,6 @@
 #include "base/fail.h"
 #include "mill/source/bound.h"
 #include "mill/source/formats.h"
-#include "mill/source/oiio/luminance_chroma.h"
 #include "mill/source/oiio/oiio_shared.h"
 #include "mill/source/readers.h"
 

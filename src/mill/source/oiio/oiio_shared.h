@@ -4,11 +4,25 @@
  */
 #ifndef TXM_SOURCE_OIIO_SHARED_H
 #define TXM_SOURCE_OIIO_SHARED_H
+#include <memory>
 #include <new>
+#include <OpenImageIO/imageio.h>
 #include <string>
 #include <system_error>
 
 #include "mill/source/oiio/oiio_module.h"
+
+/* ---- luminance_chroma.cpp ---- */
+enum class Chroma {
+    NONE,    /* left to OpenImageIO: other channels, all of full size, or not a readable OpenEXR image */
+    SERVED,  /* chroma of half the width and height with Y, and optionally A */
+    REFUSED, /* other luminance and chroma, for instance in a layer, or other subsampled channels */
+};
+
+Chroma chroma_of(const std::string &path);
+
+/* Reads the first part of the file as an RGB or RGBA image of halves. */
+std::unique_ptr<OIIO::ImageInput> luminance_chroma_input();
 
 namespace oiio_module
 {

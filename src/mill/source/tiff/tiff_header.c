@@ -86,36 +86,6 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
     return TXM_OK;
 }
 
-/* Volumes are not images; blocks larger than the limits are left to OpenImageIO. */
-static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error *err)
-{
-    uint32_t depth = 1, tile_depth = 1, rows = 0;
-    if (!TIFFGetField(t->tif, TIFFTAG_IMAGEWIDTH, &t->width) ||
-        !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &t->height) || t->width < 1 || t->height < 1)
-        return refuse_tiff(t, err, "an image without a size");
-    const txm_status fits = txm_source_check_size(t->path, t->width, t->height, err);
-    if (fits != TXM_OK)
-        return fits;
-    TIFFGetFieldDefaulted(t->tif, TIFFTAG_IMAGEDEPTH, &depth);
-    TIFFGetFieldDefaulted(t->tif, TIFFTAG_TILEDEPTH, &tile_depth);
-    if (depth > 1 || tile_depth > 1)
-        return refuse_tiff(t, err, "a volume");
-    t->tiled = info->tiled = TIFFIsTiled(t->tif);
-    if (t->tiled) {
-        if (!TIFFGetField(t->tif, TIFFTAG_TILEWIDTH, &t->block_w) ||
-            !TIFFGetField(t->tif, TIFFTAG_TILELENGTH, &t->block_h) || t->block_w < 1 || t->block_h < 1 ||
-            t->block_w > TXM_MAX_SIZE_PX || t->block_h > TXM_MAX_SIZE_PX)
-            return refuse_tiff(t, err, "this size of tiles");
-    } else {
-        TIFFGetFieldDefaulted(t->tif, TIFFTAG_ROWSPERSTRIP, &rows);
-        t->block_w = t->width;
-        t->block_h = rows < 1 || rows > t->height ? t->height : rows;
-    }
-    info->width = t->width;
-    info->height = t->height;
-    return TXM_OK;
-}
-
 /* Empty tags count as missing. */
 static bool add_tiff_text(txm_tiff *t, txm_raster_meta *meta, uint32_t tag, int field)
 {
@@ -188,15 +158,36 @@ static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_erro
     return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
 }
 
-/* The layout comes first, since it decides which kinds of samples are possible. */
+/* The layout comes first, since it decides which kinds of samples are possible. Volumes are not images; blocks larger
+ * than the limits are left to OpenImageIO. */
 txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
+    uint32_t depth = 1, tile_depth = 1, rows = 0;
     if (t->doubtful)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
-    txm_status status = describe_layout(t, info, err);
-    if (status == TXM_OK)
-        status = describe_samples(t, info, err);
-    if (status == TXM_OK)
-        status = describe_metadata(t, info, err);
-    return status;
+    if (!TIFFGetField(t->tif, TIFFTAG_IMAGEWIDTH, &t->width) ||
+        !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &t->height) || t->width < 1 || t->height < 1)
+        return refuse_tiff(t, err, "an image without a size");
+    txm_status status = txm_source_check_size(t->path, t->width, t->height, err);
+    if (status != TXM_OK)
+        return status;
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_IMAGEDEPTH, &depth);
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_TILEDEPTH, &tile_depth);
+    if (depth > 1 || tile_depth > 1)
+        return refuse_tiff(t, err, "a volume");
+    t->tiled = info->tiled = TIFFIsTiled(t->tif);
+    if (t->tiled) {
+        if (!TIFFGetField(t->tif, TIFFTAG_TILEWIDTH, &t->block_w) ||
+            !TIFFGetField(t->tif, TIFFTAG_TILELENGTH, &t->block_h) || t->block_w < 1 || t->block_h < 1 ||
+            t->block_w > TXM_MAX_SIZE_PX || t->block_h > TXM_MAX_SIZE_PX)
+            return refuse_tiff(t, err, "this size of tiles");
+    } else {
+        TIFFGetFieldDefaulted(t->tif, TIFFTAG_ROWSPERSTRIP, &rows);
+        t->block_w = t->width;
+        t->block_h = rows < 1 || rows > t->height ? t->height : rows;
+    }
+    info->width = t->width;
+    info->height = t->height;
+    status = describe_samples(t, info, err);
+    return status == TXM_OK ? describe_metadata(t, info, err) : status;
 }

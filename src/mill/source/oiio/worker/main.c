@@ -57,40 +57,34 @@ static struct {
 
 static bool spoiled; /* a decoder failed on an image */
 
-#ifndef __SANITIZE_ADDRESS__ /* shadow memory of AddressSanitizer exceeds any limit */
-/* What is mapped now. Without /proc, the smallest limit under which a page can be mapped: the image's threads do not
- * run yet. */
-static uint64_t mapped_bytes(void)
+/* Limits the address space to what is mapped now plus what the image may need, at most the machine's memory. 0 means no
+ * bound of its own. It is set for every image, since libraries keep what earlier images have mapped. Without /proc,
+ * what is mapped is the smallest limit under which a page can be mapped: the image's threads do not run yet. */
+static void limit_memory(uint64_t max_memory_bytes)
 {
+#ifndef __SANITIZE_ADDRESS__ /* shadow memory of AddressSanitizer exceeds any limit */
+    const uint64_t all = txm_machine_bytes();
+    const uint64_t may = max_memory_bytes && max_memory_bytes < all ? max_memory_bytes : all;
+    if (!all)
+        return;
     unsigned long pages = 0;
-    uint64_t before;
     FILE *f = fopen("/proc/self/statm", "re");
     const bool known = f && fscanf(f, "%lu", &pages) == 1;
     if (f)
         fclose(f);
-    if (known)
-        return pages * (uint64_t)txm_page_bytes();
-    txm_limit_of(TXM_LIMIT_ADDRESSES, &before);
-    uint64_t low = 0, high = UINT64_C(1) << 47;
-    while (high - low > 1 << 20) {
-        const uint64_t tried = low + (high - low) / 2;
-        if (txm_limit_set(TXM_LIMIT_ADDRESSES, tried) && !txm_pages_have_room(txm_page_bytes()))
-            low = tried;
-        else
-            high = tried;
+    uint64_t mapped = pages * (uint64_t)txm_page_bytes();
+    if (!known) {
+        uint64_t low = 0, before;
+        txm_limit_of(TXM_LIMIT_ADDRESSES, &before);
+        for (mapped = UINT64_C(1) << 47; mapped - low > 1 << 20;) {
+            const uint64_t tried = low + (mapped - low) / 2;
+            if (txm_limit_set(TXM_LIMIT_ADDRESSES, tried) && !txm_pages_have_room(txm_page_bytes()))
+                low = tried;
+            else
+                mapped = tried;
+        }
+        txm_limit_set(TXM_LIMIT_ADDRESSES, before);
     }
-    txm_limit_set(TXM_LIMIT_ADDRESSES, before);
-    return high;
-}
-#endif
-
-/* Limits the address space to what is mapped now plus what the image may need, at most the machine's memory. 0 means no
- * bound of its own. It is set for every image, since libraries keep what earlier images have mapped. */
-static void limit_memory(uint64_t max_memory_bytes)
-{
-#ifndef __SANITIZE_ADDRESS__
-    const uint64_t all = txm_machine_bytes(), mapped = all ? mapped_bytes() : 0;
-    const uint64_t may = max_memory_bytes && max_memory_bytes < all ? max_memory_bytes : all;
     if (mapped)
         txm_limit_set(TXM_LIMIT_ADDRESSES, mapped + may + TXM_WORKER_SLACK_BYTES);
 #else
