@@ -505,6 +505,22 @@ typedef struct txm_texels {
 /* Takes the samples and marks the tiles of those that hit. Returns the number of texels that these read. */
 TXM_API uint64_t txm_texels_n(const txm_view *view, const txm_texels *batch);
 
+/* A texel of a sample whose tile is not in memory, and what is shown instead. */
+typedef struct txm_texel_miss {
+    uint32_t sample;               /* index in the batch */
+    uint32_t texture, level, tile; /* tile: in its level, row by row */
+    uint32_t state;                /* of the tile's entry; of the level's if the level has no entries */
+    uint32_t shown;                /* level of the texel that is shown; the number of levels: it is the average */
+    uint32_t failed;               /* 1: the tile cannot be read, and magenta is shown */
+} txm_texel_miss;
+
+/* The same, but no sample misses: a texel whose tile is not in memory is replaced by the one at the same place of the
+ * next coarser level that is, or else by the average of the texture. `misses` has room for two per sample; *count of
+ * them are written, in the order of samples. Results are HIT, or FAILURE where there is no such texture: magenta.
+ * Returns the number of texels that were in memory. */
+TXM_API uint64_t txm_texels_coarser_n(const txm_view *view, const txm_texels *batch, txm_texel_miss *misses,
+                                      size_t *count);
+
 /* ---- textures in memory ------------------------------------------------------------------------------------------ */
 
 /* Tx files whose tiles stay in memory once they are loaded, for tools, tests and small scenes. Nothing may be added or

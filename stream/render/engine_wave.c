@@ -85,7 +85,7 @@ static void shade_span_together(void *arg)
     stm_path_step steps[PATHS_AT_ONCE];
     stm_lookup_batch batch;
     batch.samplers = w->samplers;
-    batch.moves = batch.repeats = false;
+    batch.moves = false;
     s->source.batch = &batch;
     for (uint32_t first = s->first, end = s->first + s->count; first < end; first += PATHS_AT_ONCE) {
         const uint32_t count = end - first < PATHS_AT_ONCE ? end - first : PATHS_AT_ONCE;

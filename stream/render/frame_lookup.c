@@ -273,7 +273,7 @@ bool stm_frame_has_batches(const stm_frames_options *o)
            o->show == STM_FRAMES_SHOW_PICTURE;
 }
 
-void stm_frame_serve(stm_frame_source *f)
+void stm_frame_serve(stm_frame_source *f, stm_step_misses *steps, uint32_t first)
 {
     stm_lookup_batch *b = f->base.batch;
     const txm_texels texels = {.count = b->count,
@@ -290,9 +290,27 @@ void stm_frame_serve(stm_frame_source *f)
                                .random = b->random,
                                .out = b->rgba,
                                .result = b->result};
-    const uint64_t read = txm_texels_n(f->base.view, &texels);
-    f->lookups.texels += read;
+    txm_texel_miss misses[2 * STM_BATCH_LOOKUPS];
+    size_t count;
+    const uint64_t read = txm_texels_coarser_n(f->base.view, &texels, misses, &count);
+    f->lookups.texels += read + count;
     f->lookups.sharp += read;
+    for (size_t i = 0; i < count; i++) {
+        const txm_texel_miss *m = &misses[i];
+        const uint32_t path = b->path[m->sample];
+        if (m->failed) {
+            f->lookups.failed++;
+            continue;
+        }
+        if (m->shown < f->base.view->textures[m->texture].levels)
+            f->lookups.coarser++;
+        else
+            f->lookups.stand_ins++;
+        const txm_tile_name name = {.texture = m->texture, .level = m->level, .tile = m->tile};
+        if (m->state != TXM_SLOT_LOADING)
+            stm_request_note(&steps[path / STM_BLOCK_LANES - first], f->requests, path % STM_BLOCK_LANES,
+                             txm_tile_key_pack(name));
+    }
 }
 
 /* For paths, lookups of frames never miss a tile; only a device's result can be missing. */

@@ -36,8 +36,9 @@ typedef struct stm_frame_source {
 stm_frame_source stm_frame_source_of(const stm_frames_options *options, const txm_view *view, const float *decoded,
                                      stm_step_misses *step, stm_part_requests *requests, const stm_lookup_queue *queue,
                                      stm_lookup_list *noted);
-/* Serves the lookups in the source's batch that find all of their texels. */
-void stm_frame_serve(stm_frame_source *source);
+/* Serves the lookups in the source's batch, and notes the requests of paths of blocks from `first` on: those of each
+ * block in its element of `steps`. */
+void stm_frame_serve(stm_frame_source *source, stm_step_misses *steps, uint32_t first);
 /* An image's sampler for point samples. */
 txm_sampler stm_frame_sampler(const stm_bound_image *image, bool one_level);
 /* Whether all lookups of such frames are point samples, so that they can be served together. */

@@ -122,9 +122,12 @@ static uint32_t step_paths(stm_frame_part *part, block_group *g, uint32_t count)
     part->rays += count;
     if (source->base.batch) {
         g->batch.count = 0;
-        for (uint32_t i = 0; i < count; i++)
-            stm_path_record(t->world, &source->base, &g->paths[g->active[i]], &g->steps[g->active[i]]);
-        stm_frame_serve(source);
+        for (uint32_t i = 0; i < count; i++) {
+            const uint16_t path = g->active[i];
+            source->base.path = (g->first + g->block[path]) * STM_BLOCK_LANES + g->lanes[path];
+            stm_path_record(t->world, &source->base, &g->paths[path], &g->steps[path]);
+        }
+        stm_frame_serve(source, g->misses, g->first);
     }
     for (uint32_t i = 0; i < count; i++) {
         const uint16_t path = g->active[i];
@@ -186,7 +189,7 @@ static void trace_part(void *arg)
     block_group g;
     memset(g.misses, 0, sizeof g.misses);
     g.batch.samplers = part->trace->samplers;
-    g.batch.moves = g.batch.repeats = true;
+    g.batch.moves = true;
     part->source.base.batch = part->trace->samplers ? &g.batch : NULL;
     for (uint32_t i = 0; i < part->count && !stm_is_cancelled(part->trace->options->render.cancel); i += GROUP_BLOCKS)
         trace_group(part, &g, part->first + i, part->count - i < GROUP_BLOCKS ? part->count - i : GROUP_BLOCKS);

@@ -35,10 +35,9 @@ typedef struct stm_lookup_batch {
     uint32_t count;
     const txm_sampler *samplers; /* of each image */
     bool moves;                  /* places are moved at random, see txm_texels */
-    bool repeats;                /* lookups that miss are made again by the path, which then decides what it shows */
     float u[STM_BATCH_LOOKUPS], v[STM_BATCH_LOOKUPS], dudx[STM_BATCH_LOOKUPS], dvdx[STM_BATCH_LOOKUPS],
         dudy[STM_BATCH_LOOKUPS], dvdy[STM_BATCH_LOOKUPS];
-    uint32_t image[STM_BATCH_LOOKUPS], texture[STM_BATCH_LOOKUPS];
+    uint32_t image[STM_BATCH_LOOKUPS], texture[STM_BATCH_LOOKUPS], path[STM_BATCH_LOOKUPS];
     uint32_t random[STM_BATCH_LOOKUPS], before[STM_BATCH_LOOKUPS]; /* random state after and before each lookup */
     float rgba[STM_BATCH_LOOKUPS][4];
     uint8_t result[STM_BATCH_LOOKUPS]; /* txm_lookup_result */

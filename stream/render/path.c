@@ -275,6 +275,7 @@ static void record(stm_lookup_source *source, const stm_bound_image *bound, uint
     b->dvdy[i] = at->dvdy;
     b->image[i] = image;
     b->texture[i] = bound->texture;
+    b->path[i] = source->path;
     b->before[i] = b->random[i] = random;
     while (steps--)
         random = 1103515245u * random + 12345u;
@@ -282,25 +283,17 @@ static void record(stm_lookup_source *source, const stm_bound_image *bound, uint
 }
 
 /* The next lookup's result, if it was recorded. */
-static bool take_recorded(const stm_path_world *w, stm_lookup_source *source, stm_found_color *out,
-                          txm_lookup_result *worst, bool *found)
+static bool take_recorded(stm_lookup_source *source, stm_found_color *out, txm_lookup_result *worst, bool *found)
 {
-    stm_lookup_batch *b = source->batch;
+    const stm_lookup_batch *b = source->batch;
     const uint32_t i = source->next;
     if (source->is_recording || i == source->end)
         return false;
     source->next++;
-    txm_lookup_result look = (txm_lookup_result)b->result[i];
-    if (look == TXM_LOOKUP_HIT || !b->repeats) {
-        memcpy(out->rgba, b->rgba[i], sizeof out->rgba);
-        source->state.random = b->random[i];
-    } else {
-        const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
-        source->state.random = b->before[i];
-        look = source->lookup(source, &w->images[b->image[i]], at, out);
-    }
-    *worst = look == TXM_LOOKUP_MISS ? look : *worst;
-    *found = look != TXM_LOOKUP_MISS;
+    memcpy(out->rgba, b->rgba[i], sizeof out->rgba);
+    source->state.random = b->random[i];
+    *found = b->result[i] != TXM_LOOKUP_MISS;
+    *worst = *found ? *worst : TXM_LOOKUP_MISS;
     return true;
 }
 
@@ -418,7 +411,7 @@ static txm_lookup_result turn_normal(const stm_path_world *w, stm_lookup_source 
         bool known;
         if (t->normal == 0.0f)
             continue;
-        if (!take_recorded(w, source, &found, &worst, &known))
+        if (!take_recorded(source, &found, &worst, &known))
             known = look_up(w, source, t->image, place_of(s, d, t), path, &found, &worst);
         if (known && !found.blank)
             *normal = turned_normal(s, t, found.rgba, txm_vec_scale(direction_of(&path->ray), -1.0f));
@@ -456,7 +449,7 @@ static txm_lookup_result surface_color(const stm_path_world *w, stm_lookup_sourc
         if (t->normal != 0.0f)
             continue;
         known = known || t->warp == 0.0f;
-        if (!known || !take_recorded(w, source, &next, &worst, &known)) {
+        if (!known || !take_recorded(source, &next, &worst, &known)) {
             txm_lookup at = place_of(s, d, t);
             if (!known) {
                 txm_level_of(bound->width, bound->height, &bound->how, &at, &source->state.random);
@@ -488,7 +481,7 @@ static txm_lookup_result world_color(const stm_path_world *w, stm_lookup_source 
     txm_vec3 by_x, by_y;
     stm_found_color found = {0};
     bool known;
-    if (!take_recorded(w, source, &found, &worst, &known)) {
+    if (!take_recorded(source, &found, &worst, &known)) {
         spread_of(w, width, d, &by_x, &by_y);
         look_up(w, source, world->image, stm_world_lookup(world, d, by_x, by_y), seen, &found, &worst);
     }
@@ -609,7 +602,7 @@ static txm_lookup_result one_texture_color(const stm_path_world *w, stm_lookup_s
     stm_found_color found = {0};
     bool known;
     memcpy(l->color, m->color, sizeof l->color);
-    if (!take_recorded(w, source, &found, &worst, &known))
+    if (!take_recorded(source, &found, &worst, &known))
         look_up(w, source, t->image, place_of(l->s, l->uv, t), path, &found, &worst);
     for (int c = 0; t->is_color && c < 3; c++)
         l->color[c] = m->kind == STM_SURFACE_EMISSION ? m->color[c] * found.rgba[c] : found.rgba[c];

@@ -414,22 +414,45 @@ static int compare_one(const txm_sample_ops *ops, const sample_view *v, const tx
     return 1;
 }
 
-/* A point sample as a renderer takes it by itself, from functions that all headers have. */
+/* The texel of a level that a renderer finds by itself, from functions that all headers have. False: CLIP shows none.
+ */
+static bool find_texel(const txm_view *view, const txm_view_texture *t, uint32_t level, const float place[4],
+                       txm_texel_place *out, uint32_t *tile)
+{
+    const uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
+    const int32_t x = txm_extension_pixel(TXM_EXTENSION_U(t->extension),
+                                          (int32_t)txm_floor(place[0] * (float)w + place[2]), (int32_t)w);
+    const int32_t y = txm_extension_pixel(TXM_EXTENSION_V(t->extension),
+                                          (int32_t)txm_floor((1.0f - place[1]) * (float)h + place[3]), (int32_t)h);
+    const uint32_t across = (w + (1u << t->tile_shift) - 1) >> t->tile_shift;
+    if (x < 0 || y < 0)
+        return false;
+    const bool packed = t->tile_shift == TXM_SHIFT_PACKED;
+    *tile = packed ? 0 : ((uint32_t)y >> t->tile_shift) * across + ((uint32_t)x >> t->tile_shift);
+    const uint32_t number = t->first + (packed ? 0 : t->level_first[level]) + *tile;
+    *out = (txm_texel_place){t, level, (uint32_t)x, (uint32_t)y, number, txm_view_slot(view, number)};
+    return true;
+}
+
+/* A point sample as a renderer takes it by itself. `next`: where the next miss is written; NULL: it is not replaced. */
 static txm_lookup_result texels_one_by_one(const txm_view *view, const txm_sampler *how, uint32_t texture,
                                            txm_lookup at, const float decoded[256], uint32_t *random, float out[4],
-                                           uint64_t *texels)
+                                           uint64_t *texels, uint32_t sample, txm_texel_miss **next)
 {
+    const float magenta[4] = {1.0f, 0.0f, 1.0f, 1.0f};
     if (texture < view->texture_count && view->textures[texture].udim_rows) {
         const txm_view_texture *set = &view->textures[texture];
         const uint32_t number = txm_udim_of(&at.u, &at.v);
         texture = number && number - 1001 < 10 * set->udim_rows ? view->udims[set->first + number - 1001] : 99;
     }
-    if (texture >= view->texture_count)
+    if (texture >= view->texture_count) {
+        memcpy(out, magenta, next ? sizeof magenta : 0);
         return TXM_LOOKUP_FAILURE;
+    }
     const txm_view_texture *t = &view->textures[texture];
-    const txm_extension along_u = TXM_EXTENSION_U(t->extension), along_v = TXM_EXTENSION_V(t->extension);
-    float u = at.u - at.u == 0.0f ? at.u : 0.0f, v = at.v - at.v == 0.0f ? at.v : 0.0f, move[2] = {0.0f, 0.0f};
-    if (!txm_extension_wrap(along_u, &u) | !txm_extension_wrap(along_v, &v)) {
+    float place[4] = {at.u - at.u == 0.0f ? at.u : 0.0f, at.v - at.v == 0.0f ? at.v : 0.0f};
+    if (!txm_extension_wrap(TXM_EXTENSION_U(t->extension), &place[0]) |
+        !txm_extension_wrap(TXM_EXTENSION_V(t->extension), &place[1])) {
         memset(out, 0, 4 * sizeof *out);
         return TXM_LOOKUP_HIT;
     }
@@ -440,34 +463,46 @@ static txm_lookup_result texels_one_by_one(const txm_view *view, const txm_sampl
     const float blend = how->mode == TXM_LEVEL_MODE_TRILINEAR && level > 0.0f && low < last ? level - (float)low : 0.0f;
     for (int i = 0; how->filter != TXM_FILTER_CLOSEST && i < 2; i++) {
         after = 1103515245u * after + 12345u;
-        move[i] = (float)(after >> 8) / 16777216.0f - 0.5f;
+        place[2 + i] = (float)(after >> 8) / 16777216.0f - 0.5f;
     }
     float colors[2][4] = {{0.0f}};
     txm_texel_place found[2];
-    uint32_t count = 0, which[2] = {0, 0};
-    for (uint32_t k = 0; k < (blend > 0.0f ? 2u : 1u); k++) {
-        const uint32_t w = txm_level_size(t->width, low + k), h = txm_level_size(t->height, low + k);
-        const int32_t x = txm_extension_pixel(along_u, (int32_t)txm_floor(u * (float)w + move[0]), (int32_t)w);
-        const int32_t y = txm_extension_pixel(along_v, (int32_t)txm_floor((1.0f - v) * (float)h + move[1]), (int32_t)h);
-        const uint32_t across = (w + (1u << t->tile_shift) - 1) >> t->tile_shift;
-        if (x < 0 || y < 0)
-            continue;
-        uint32_t number = t->first;
-        if (t->tile_shift != TXM_SHIFT_PACKED)
-            number +=
-                t->level_first[low + k] + ((uint32_t)y >> t->tile_shift) * across + ((uint32_t)x >> t->tile_shift);
-        const uint32_t slot = txm_view_slot(view, number);
-        if (slot >= TXM_SLOT_STATES)
+    uint32_t tiles[2];
+    bool shows[2];
+    const uint32_t levels = blend > 0.0f ? 2 : 1;
+    for (uint32_t k = 0; k < levels; k++) {
+        shows[k] = find_texel(view, t, low + k, place, &found[k], &tiles[k]);
+        if (shows[k] && found[k].slot >= TXM_SLOT_STATES && !next)
             return TXM_LOOKUP_MISS;
-        which[count] = k;
-        found[count++] = (txm_texel_place){t, low + k, (uint32_t)x, (uint32_t)y, number, slot};
     }
-    for (uint32_t k = 0; k < count; k++)
-        txm_texel_color(view, &found[k], how->after, decoded, colors[which[k]]);
+    for (uint32_t k = 0; k < levels; k++) {
+        if (!shows[k])
+            continue;
+        if (found[k].slot < TXM_SLOT_STATES) {
+            txm_texel_color(view, &found[k], how->after, decoded, colors[k]);
+            ++*texels;
+            continue;
+        }
+        txm_texel_miss miss = {sample, texture, low + k, tiles[k], found[k].slot, 0, 0};
+        if (miss.state == TXM_SLOT_UNREGISTERED)
+            miss.state = txm_view_slot(view, t->first + miss.level);
+        miss.failed = miss.state == TXM_SLOT_FAILED || miss.state == TXM_SLOT_UNREADABLE + view->round;
+        txm_texel_place coarser = {.slot = TXM_SLOT_NONE};
+        uint32_t none;
+        for (miss.shown = miss.failed ? 0 : miss.level + 1; !miss.failed && miss.shown < t->levels; miss.shown++)
+            if (find_texel(view, t, miss.shown, place, &coarser, &none) && coarser.slot < TXM_SLOT_STATES)
+                break;
+        if (miss.failed)
+            memcpy(colors[k], magenta, sizeof magenta);
+        else if (miss.shown < t->levels)
+            txm_texel_color(view, &coarser, how->after, decoded, colors[k]);
+        else
+            txm_texel_average(t, how->after, colors[k]);
+        *(*next)++ = miss;
+    }
     for (int c = 0; c < 4; c++)
         out[c] = blend > 0.0f ? colors[0][c] * (1.0f - blend) + colors[1][c] * blend : colors[0][c];
     *random = after;
-    *texels += count;
     return TXM_LOOKUP_HIT;
 }
 
@@ -478,7 +513,10 @@ static int compare_texels(const txm_sample_ops *ops, const sample_view *v, uint6
     static float in[6][ALL], out[WAYS][ALL][4];
     static uint32_t random[WAYS][ALL], how[ALL], texture[ALL];
     static uint8_t result[WAYS][ALL];
+    static txm_texel_miss misses[WAYS][2 * ALL];
+    txm_texel_miss *next[WAYS];
     txm_sampler samplers[3];
+    const bool coarser = sample_random(state) % 2;
     txm_tile_entry *tiles[WAYS];
     uint64_t texels[WAYS] = {0};
     float decoded[256];
@@ -525,8 +563,9 @@ static int compare_texels(const txm_sample_ops *ops, const sample_view *v, uint6
                               .random = random[way],
                               .out = out[way],
                               .result = result[way]};
+        next[way] = misses[way];
         if (way)
-            texels[way] = (way == 1 ? &txm_sample_scalar : ops)->texels_n(&view, &b);
+            texels[way] = (way == 1 ? &txm_sample_scalar : ops)->texels_n(&view, &b, coarser ? &next[way] : NULL);
     }
     /* The first way is done last, since it changes the states that the others begin with. */
     txm_view_texture both[2];
@@ -536,7 +575,7 @@ static int compare_texels(const txm_sample_ops *ops, const sample_view *v, uint6
     for (uint32_t i = 0; i < count; i++) {
         const txm_lookup at = {in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i]};
         result[0][i] = (uint8_t)texels_one_by_one(&view, &samplers[how[i]], texture[i], at, decoded, &random[0][i],
-                                                  out[0][i], &texels[0]);
+                                                  out[0][i], &texels[0], i, coarser ? &next[0] : NULL);
     }
     /* The average is what a lookup in an empty page table gives. */
     float average[2][4];
@@ -566,6 +605,9 @@ static int compare_texels(const txm_sample_ops *ops, const sample_view *v, uint6
             if (!same)
                 report(way == 1 ? "texels, scalar" : "texels", v, &samplers[how[i]], &at, out[way][i], out[0][i]);
         }
+        const size_t missed = (size_t)(next[0] - misses[0]);
+        same = same && (size_t)(next[way] - misses[way]) == missed &&
+               !memcmp(misses[0], misses[way], missed * sizeof *misses[0]);
         same = same && texels[0] == texels[way] && !memcmp(tiles[0], tiles[way], v->tiles * sizeof *tiles[0]);
     }
     for (int way = 0; way < WAYS; way++)

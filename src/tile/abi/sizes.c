@@ -67,6 +67,7 @@
     SIZED(txm_settings) \
     FIXED(txm_tangents, 24) \
     FIXED(txm_tap, 56) \
+    FIXED(txm_texel_miss, 28) \
     FIXED(txm_texel_place, 32) \
     FIXED(txm_texels, 112) \
     FIXED(txm_tile_entry, 8) \

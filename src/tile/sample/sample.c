@@ -39,7 +39,7 @@ static txm_lookup_result choose_sample_d(const txm_view *view, uint32_t texture,
 static txm_lookup_result choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                          const txm_lookups *batch, txm_lookup_state *state);
 
-static uint64_t choose_texels_n(const txm_view *view, const txm_texels *batch);
+static uint64_t choose_texels_n(const txm_view *view, const txm_texels *batch, txm_texel_miss **misses);
 
 /* The initial table, whose functions choose a back-end on the first lookup; threads that race here choose the same one.
  * After that a lookup costs only two more loads and a jump. */
@@ -79,14 +79,22 @@ static txm_lookup_result choose_sample_n(const txm_view *view, uint32_t texture,
     return choose_for_machine()->sample_n(view, texture, how, batch, state);
 }
 
-static uint64_t choose_texels_n(const txm_view *view, const txm_texels *batch)
+static uint64_t choose_texels_n(const txm_view *view, const txm_texels *batch, txm_texel_miss **misses)
 {
-    return choose_for_machine()->texels_n(view, batch);
+    return choose_for_machine()->texels_n(view, batch, misses);
 }
 
 uint64_t txm_texels_n(const txm_view *view, const txm_texels *batch)
 {
-    return ops()->texels_n(view, batch);
+    return ops()->texels_n(view, batch, NULL);
+}
+
+uint64_t txm_texels_coarser_n(const txm_view *view, const txm_texels *batch, txm_texel_miss *misses, size_t *count)
+{
+    txm_texel_miss *next = misses;
+    const uint64_t texels = ops()->texels_n(view, batch, &next);
+    *count = (size_t)(next - misses);
+    return texels;
 }
 
 txm_lookup_result txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,

@@ -64,7 +64,8 @@ typedef struct txm_sample_ops {
                                   txm_lookup_state *state, float out[4], float du[4], float dv[4]);
     txm_lookup_result (*sample_n)(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                   const txm_lookups *batch, txm_lookup_state *state);
-    uint64_t (*texels_n)(const txm_view *view, const txm_texels *batch);
+    /* *misses is where the next miss is written; NULL: samples that miss are left alone. */
+    uint64_t (*texels_n)(const txm_view *view, const txm_texels *batch, txm_texel_miss **misses);
 } txm_sample_ops;
 
 /* The table of one ISA, by the names of txm_ops_isa_name; NULL if this machine or build lacks it. */

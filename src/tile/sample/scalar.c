@@ -14,11 +14,11 @@ static txm_lookup_result sample_batch(const txm_view *view, uint32_t texture, co
     return sample_elements(view, texture, how, batch, 0, batch->count, state);
 }
 
-static uint64_t texels_batch(const txm_view *view, const txm_texels *batch)
+static uint64_t texels_batch(const txm_view *view, const txm_texels *batch, txm_texel_miss **misses)
 {
     uint64_t texels = 0;
     for (size_t i = 0; i < batch->count; i++)
-        texels_element(view, batch, i, &texels);
+        texels_element(view, batch, i, misses, &texels);
     return texels;
 }
 

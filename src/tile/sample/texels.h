@@ -41,66 +41,119 @@ static inline float texels_move(uint32_t *random)
     return (float)(*random >> 8) * 0x1p-24f - 0.5f;
 }
 
-/* One sample of txm_texels_n. If it is no HIT, *random, `out` and *texels are unchanged. */
-static inline txm_lookup_result texels_one(const txm_view *view, const txm_sampler *how, uint32_t texture,
-                                           txm_lookup at, const float decoded[256], uint32_t *random, float out[4],
-                                           uint64_t *texels)
+/* A place of a texture, and how far it is moved in each level, in pixels. */
+typedef struct texels_place {
+    float u, v, move_x, move_y;
+} texels_place;
+
+/* The texel of a level at a place. `codes` is NULL unless its tile is in memory. */
+typedef struct texels_texel {
+    txm_tile_at entry;
+    uint32_t tile; /* in its level, row by row */
+    const uint8_t *codes;
+} texels_texel;
+
+/* 0: CLIP shows none there. */
+static inline int texels_find(const txm_view *view, const txm_view_texture *t, uint32_t level, const texels_place *at,
+                              texels_texel *out)
 {
-    const txm_view_texture *t = txm_texture_at(view, texture, &at.u, &at.v);
-    if (!t)
-        return TXM_LOOKUP_FAILURE;
-    float u = at.u - at.u == 0.0f ? at.u : 0.0f, v = at.v - at.v == 0.0f ? at.v : 0.0f, blend, move[2] = {0.0f, 0.0f};
-    if (!(txm_wrap(&u, TXM_EXTENSION_U(t->extension)) & txm_wrap(&v, TXM_EXTENSION_V(t->extension)))) {
-        txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
-        return TXM_LOOKUP_HIT;
+    const int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
+    const int32_t x = txm_wrap_pixel((int32_t)txm_floor(txm_pixel_x(at->u, (uint32_t)w) + at->move_x), w,
+                                     TXM_EXTENSION_U(t->extension));
+    const int32_t y = txm_wrap_pixel((int32_t)txm_floor(txm_pixel_y(at->v, (uint32_t)h) + at->move_y), h,
+                                     TXM_EXTENSION_V(t->extension));
+    out->codes = NULL;
+    if (x < 0 || y < 0)
+        return 0;
+    const uint32_t number =
+        txm_number_of(t, level, (uint32_t)w, (uint32_t)x >> t->tile_shift, (uint32_t)y >> t->tile_shift);
+    out->entry = txm_find_tile(view, number);
+    out->tile = txm_is_packed(t) ? 0 : number - t->first - t->level_first[level];
+    if (out->entry.slot < TXM_SLOT_STATES)
+        out->codes = txm_texel_codes(t, txm_slot_address(view, t, out->entry.slot), level, (uint32_t)x, (uint32_t)y);
+    return 1;
+}
+
+/* What is shown for a texel that is missing: the codes of one in a coarser level, or NULL and a colour. */
+static inline const uint8_t *texels_instead(const txm_view *view, txm_texel_miss miss, const texels_place *at,
+                                            int after, txm_texel_miss **next, float rgba[4])
+{
+    const txm_view_texture *t = view->textures + miss.texture;
+    texels_texel found = {.codes = NULL};
+    miss.state = miss.state == TXM_SLOT_UNREGISTERED ? txm_view_slot(view, t->first + miss.level) : miss.state;
+    miss.failed = miss.state == TXM_SLOT_FAILED || miss.state == TXM_SLOT_UNREADABLE + view->round;
+    if (miss.failed)
+        txm_color_store(txm_rgba_make(1.0f, 0.0f, 1.0f, 1.0f), rgba);
+    else {
+        for (miss.shown = miss.level + 1; miss.shown < t->levels && !found.codes; miss.shown += !found.codes)
+            texels_find(view, t, miss.shown, at, &found);
+        if (found.codes)
+            txm_touch_tile(view, found.entry.word, found.entry.mark, found.entry.index);
+        else
+            txm_texel_average(t, after, rgba);
     }
-    uint32_t state = *random, count = 0;
+    *(*next)++ = miss;
+    return found.codes;
+}
+
+/* Sample i of a batch. Without `misses`, one that is no HIT changes only its result. */
+static inline void texels_element(const txm_view *view, const txm_texels *b, size_t i, txm_texel_miss **misses,
+                                  uint64_t *texels)
+{
+    const txm_sampler *how = &b->samplers[b->how[i]];
+    float u = b->u[i], v = b->v[i], blend, *out = b->out[i];
+    const txm_view_texture *t = txm_texture_at(view, b->texture[i], &u, &v);
+    b->result[i] = TXM_LOOKUP_HIT;
+    if (!t) {
+        b->result[i] = TXM_LOOKUP_FAILURE;
+        if (misses)
+            txm_color_store(txm_rgba_make(1.0f, 0.0f, 1.0f, 1.0f), out);
+        return;
+    }
+    texels_place at = {.u = u - u == 0.0f ? u : 0.0f, .v = v - v == 0.0f ? v : 0.0f};
+    if (!(txm_wrap(&at.u, TXM_EXTENSION_U(t->extension)) & txm_wrap(&at.v, TXM_EXTENSION_V(t->extension)))) {
+        txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
+        return;
+    }
+    uint32_t state = b->random[i], count = 0;
     const txm_footprint f =
-        txm_footprint_of(how, (float)t->width, (float)t->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
+        txm_footprint_of(how, (float)t->width, (float)t->height, b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]);
     const uint32_t low = txm_level_clamp(txm_level_jitter(how, f.level, &state), txm_levels_of(t, how),
                                          how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     if (how->filter != TXM_FILTER_CLOSEST) {
-        move[0] = texels_move(&state);
-        move[1] = texels_move(&state);
+        at.move_x = texels_move(&state);
+        at.move_y = texels_move(&state);
     }
-    txm_tile_at found[2];
-    const uint8_t *codes[2] = {NULL, NULL};
+    texels_texel found[2];
     const uint32_t levels = blend > 0.0f ? 2 : 1;
-    for (uint32_t i = 0; i < levels; i++) {
-        const int32_t w = (int32_t)txm_level_size(t->width, low + i), h = (int32_t)txm_level_size(t->height, low + i);
-        const int32_t x =
-            txm_wrap_pixel((int32_t)txm_floor(txm_pixel_x(u, (uint32_t)w) + move[0]), w, TXM_EXTENSION_U(t->extension));
-        const int32_t y =
-            txm_wrap_pixel((int32_t)txm_floor(txm_pixel_y(v, (uint32_t)h) + move[1]), h, TXM_EXTENSION_V(t->extension));
-        if (x < 0 || y < 0)
-            continue;
-        found[i] = txm_find_tile(
-            view, txm_number_of(t, low + i, (uint32_t)w, (uint32_t)x >> t->tile_shift, (uint32_t)y >> t->tile_shift));
-        if (found[i].slot >= TXM_SLOT_STATES)
-            return TXM_LOOKUP_MISS;
-        codes[i] = txm_texel_codes(t, txm_slot_address(view, t, found[i].slot), low + i, (uint32_t)x, (uint32_t)y);
+    int shown[2];
+    for (uint32_t k = 0; k < levels; k++) {
+        shown[k] = texels_find(view, t, low + k, &at, &found[k]);
+        if (shown[k] && !found[k].codes && !misses) {
+            b->result[i] = TXM_LOOKUP_MISS;
+            return;
+        }
     }
     float colors[2][4] = {{0.0f, 0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f, 0.0f}};
-    for (uint32_t i = 0; i < levels; i++)
-        if (codes[i]) {
-            txm_touch_tile(view, found[i].word, found[i].mark, found[i].index);
-            txm_texel_decoded(t, codes[i], how->after, decoded, colors[i]);
+    for (uint32_t k = 0; k < levels; k++) {
+        const uint8_t *codes = found[k].codes;
+        if (codes) {
+            txm_touch_tile(view, found[k].entry.word, found[k].entry.mark, found[k].entry.index);
             count++;
+        } else if (shown[k]) {
+            const txm_texel_miss miss = {.sample = (uint32_t)i,
+                                         .texture = (uint32_t)(t - view->textures),
+                                         .level = low + k,
+                                         .tile = found[k].tile,
+                                         .state = found[k].entry.slot};
+            codes = texels_instead(view, miss, &at, how->after, misses, colors[k]);
         }
+        if (codes)
+            txm_texel_decoded(t, codes, how->after, b->decoded, colors[k]);
+    }
     for (int c = 0; c < 4; c++)
         out[c] = levels == 1 ? colors[0][c] : colors[0][c] * (1.0f - blend) + colors[1][c] * blend;
-    *random = state;
+    b->random[i] = state;
     *texels += count;
-    return TXM_LOOKUP_HIT;
-}
-
-/* Element i of a batch, by itself. */
-static inline txm_lookup_result texels_element(const txm_view *view, const txm_texels *b, size_t i, uint64_t *texels)
-{
-    const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
-    const txm_lookup_result result =
-        texels_one(view, &b->samplers[b->how[i]], b->texture[i], at, b->decoded, &b->random[i], b->out[i], texels);
-    b->result[i] = (uint8_t)result;
-    return result;
 }
 #endif

@@ -5,8 +5,8 @@
  * steps one after the other for many samples, and each step sends for what the next one reads. Levels and places are
  * computed as vectors.
  *
- * Samples in UDIM sets or with CLIP, those with other rules than their neighbours, and those that miss are left to
- * texels_one.
+ * Samples in UDIM sets or with CLIP, those with other rules than their neighbours, and those that miss where nothing
+ * is shown instead are left to texels_element.
  */
 #ifndef TXM_SAMPLE_TEXELS_SIMD_H
 #define TXM_SAMPLE_TEXELS_SIMD_H
@@ -15,13 +15,16 @@
 
 enum { TEXELS_AT_ONCE = 64 };
 
-/* Samples between two steps; `levels` is the number of texels of each, 0: it is left to texels_one. */
+/* Samples between two steps; `levels` is the number of texels of each, 0: it is left to texels_element. */
 typedef struct texels_work {
     const txm_view_texture *texture[TEXELS_AT_ONCE];
     _Alignas(64) float blend[TEXELS_AT_ONCE];
     _Alignas(64) uint32_t random[TEXELS_AT_ONCE];
     _Alignas(64) int32_t number[2][TEXELS_AT_ONCE], offset[2][TEXELS_AT_ONCE]; /* of the tile; of the texel in it */
-    const uint8_t *codes[2][TEXELS_AT_ONCE];
+    _Alignas(64) int32_t low[TEXELS_AT_ONCE];
+    _Alignas(64) float u[TEXELS_AT_ONCE], v[TEXELS_AT_ONCE], move_x[TEXELS_AT_ONCE], move_y[TEXELS_AT_ONCE];
+    const uint8_t *codes[2][TEXELS_AT_ONCE]; /* NULL: the texel has this colour */
+    float color[2][TEXELS_AT_ONCE][4];
     uint8_t levels[TEXELS_AT_ONCE];
     uint8_t bytes[TEXELS_AT_ONCE]; /* the texels are of 3 or 4 bytes: this many; else 0 */
 } texels_work;
@@ -58,11 +61,10 @@ TXM_FAST vi texels_size(vi size, vi level)
 
 /* Levels and places of TXM_LANES samples from `begin` of the batch on, as elements from `to` on. Returns whether all of
  * them can be computed together. */
-TXM_FAST int texels_place(const txm_view *view, const txm_texels *b, size_t begin, texels_work *w, size_t to)
+TXM_FAST int texels_prepare(const txm_view *view, const txm_texels *b, size_t begin, texels_work *w, size_t to)
 {
     _Alignas(64) int32_t width[TXM_LANES], height[TXM_LANES], levels[TXM_LANES], moves[TXM_LANES];
     _Alignas(64) int32_t first[TXM_LANES], shifts[TXM_LANES], rows[TXM_LANES], pixels[TXM_LANES], begins[2][TXM_LANES];
-    _Alignas(64) int32_t lows[TXM_LANES];
     const txm_sampler *how = &b->samplers[b->how[begin]];
     const int cycles = how->rule == TXM_LEVEL_RULE_CYCLES;
     const uint64_t rules = texels_rules(how);
@@ -114,11 +116,16 @@ TXM_FAST int texels_place(const txm_view *view, const txm_texels *b, size_t begi
     const vf move_y = vf_select(drawn, vf_from((vi)(twice >> 8)) * 0x1p-24f - 0.5f, vf_set(0.0f));
     TXM_STORE(vu, w->random + to, (vu)vi_select(drawn, (vi)twice, (vi)random));
     TXM_STORE(vf, w->blend + to, blend);
-    TXM_STORE(vi, lows, low);
+    TXM_STORE(vi, w->low + to, low);
+    TXM_STORE(vf, w->u + to, u);
+    TXM_STORE(vf, w->v + to, v);
+    TXM_STORE(vf, w->move_x + to, move_x);
+    TXM_STORE(vf, w->move_y + to, move_y);
     for (int i = 0; i < TXM_LANES; i++) {
         const txm_view_texture *t = w->texture[to + (size_t)i];
-        begins[0][i] = (int32_t)t->level_first[lows[i]];
-        begins[1][i] = (int32_t)t->level_first[lows[i] + (lows[i] + 1 < t->levels)];
+        const int32_t at = w->low[to + (size_t)i];
+        begins[0][i] = (int32_t)t->level_first[at];
+        begins[1][i] = (int32_t)t->level_first[at + (at + 1 < t->levels)];
     }
     const vi shift = TXM_LOAD(vi, shifts), pixel = TXM_LOAD(vi, pixels), row = TXM_LOAD(vi, rows);
     const vi packed = (vi)(shift == TXM_SHIFT_PACKED), within = (1 << shift) - 1;
@@ -159,27 +166,48 @@ TXM_FAST void texels_send_for_entry(const txm_view *view, const texels_work *w, 
     }
 }
 
-/* Finds the texels and sends for them. */
-TXM_FAST void texels_send_for_texel(const txm_view *view, texels_work *w, size_t i)
+/* Finds the texels and sends for them. Returns how many there are. */
+TXM_FAST uint32_t texels_send_for_texel(const txm_view *view, const txm_texels *b, texels_work *w, size_t begin,
+                                        size_t i, txm_texel_miss **misses)
 {
     txm_tile_at found[2];
+    uint32_t there = 0;
     for (uint32_t k = 0; k < w->levels[i]; k++) {
         found[k] = txm_find_tile(view, (uint32_t)w->number[k][i]);
-        if (TXM_UNLIKELY(found[k].slot >= TXM_SLOT_STATES)) {
-            w->levels[i] = 0;
-            return;
+        there += found[k].slot < TXM_SLOT_STATES;
+    }
+    if (TXM_UNLIKELY(there < w->levels[i] && !misses)) {
+        w->levels[i] = 0;
+        return 0;
+    }
+    for (uint32_t k = 0; k < w->levels[i]; k++) {
+        const txm_view_texture *t = w->texture[i];
+        if (found[k].slot < TXM_SLOT_STATES) {
+            w->codes[k][i] = txm_slot_address(view, t, found[k].slot) + (uint32_t)w->offset[k][i];
+            txm_touch_tile(view, found[k].word, found[k].mark, found[k].index);
+        } else {
+            const uint32_t level = (uint32_t)w->low[i] + k;
+            const texels_place at = {w->u[i], w->v[i], w->move_x[i], w->move_y[i]};
+            const txm_texel_miss miss = {
+                .sample = (uint32_t)(begin + i),
+                .texture = (uint32_t)(t - view->textures),
+                .level = level,
+                .tile = txm_is_packed(t) ? 0 : (uint32_t)w->number[k][i] - t->first - t->level_first[level],
+                .state = found[k].slot};
+            w->codes[k][i] =
+                texels_instead(view, miss, &at, b->samplers[b->how[begin + i]].after, misses, w->color[k][i]);
         }
-        w->codes[k][i] = txm_slot_address(view, w->texture[i], found[k].slot) + (uint32_t)w->offset[k][i];
         __builtin_prefetch(w->codes[k][i]);
     }
-    for (uint32_t k = 0; k < w->levels[i]; k++)
-        txm_touch_tile(view, found[k].word, found[k].mark, found[k].index);
+    return there;
 }
 
 /* txm_texel_decoded; most textures have bytes, and need no division. */
 TXM_FAST txm_rgba texels_read(const texels_work *w, size_t i, int k, int after, const float *decoded)
 {
     uint32_t code;
+    if (TXM_UNLIKELY(!w->codes[k][i]))
+        return txm_rgba_make(w->color[k][i][0], w->color[k][i][1], w->color[k][i][2], w->color[k][i][3]);
     memcpy(&code, w->codes[k][i], sizeof code);
     code |= w->bytes[i] == 3 ? 0xFF000000u : 0;
     const int divides = (after & TXM_AFTER_UNASSOCIATE) && code >> 24 != 0 && code >> 24 != 255;
@@ -196,7 +224,7 @@ TXM_FAST txm_rgba texels_read(const texels_work *w, size_t i, int k, int after, 
            scale;
 }
 
-static uint64_t texels_batch(const txm_view *view, const txm_texels *b)
+static uint64_t texels_batch(const txm_view *view, const txm_texels *b, txm_texel_miss **misses)
 {
     texels_work w;
     uint64_t texels = 0;
@@ -210,20 +238,21 @@ static uint64_t texels_batch(const txm_view *view, const txm_texels *b)
         }
         size_t placed = 0;
         for (; placed + TXM_LANES <= n; placed += TXM_LANES)
-            if (!texels_place(view, b, begin + placed, &w, placed))
+            if (!texels_prepare(view, b, begin + placed, &w, placed))
                 memset(w.levels + placed, 0, TXM_LANES);
         memset(w.levels + placed, 0, n - placed);
         for (size_t i = 0; i < n; i++)
             texels_send_for_leaf(view, &w, i);
         for (size_t i = 0; i < n; i++)
             texels_send_for_entry(view, &w, i);
-        for (size_t i = 0; i < n; i++)
-            texels_send_for_texel(view, &w, i);
+        for (size_t i = 0; i < n; i++) { /* misses are in the order of samples */
+            texels += texels_send_for_texel(view, b, &w, begin, i, misses);
+            if (!w.levels[i])
+                texels_element(view, b, begin + i, misses, &texels);
+        }
         for (size_t i = 0; i < n; i++) {
-            if (!w.levels[i]) {
-                texels_element(view, b, begin + i, &texels);
+            if (!w.levels[i])
                 continue;
-            }
             const int after = b->samplers[b->how[begin + i]].after;
             txm_rgba color = texels_read(&w, i, 0, after, b->decoded);
             if (w.levels[i] == 2)
@@ -231,7 +260,6 @@ static uint64_t texels_batch(const txm_view *view, const txm_texels *b)
             txm_color_store(color, b->out[begin + i]);
             b->random[begin + i] = w.random[i];
             b->result[begin + i] = TXM_LOOKUP_HIT;
-            texels += w.levels[i];
         }
     }
     return texels;
