@@ -2,7 +2,6 @@
  *
  * Frames whose textures stream: the same bits and figures with any number of threads, what is shown while tiles are
  * missing, and that the picture becomes that of a render. */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
@@ -34,19 +33,18 @@ static void make_images(void)
         snprintf(name, sizeof name, "frames%d.tx", i);
         snprintf(images[i], sizeof images[i], "%s", temp_file(name));
         paths[i] = images[i];
+        SCOPED(free_image)
         made_image image = make_image(700 + 300 * (uint32_t)i, 500 + 200 * (uint32_t)i, 4, TXM_TYPE_U8, 64,
                                       (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
         txm_tx_metadata metadata = made_metadata();
         metadata.detected_colorspace = "data"; /* so that means of colours are not means of sRGB's codes */
         const txm_tx_summary summary = made_summary();
         uint64_t bytes;
-        int fd = open(images[i], O_RDWR | O_CREAT | O_TRUNC, 0644);
+        SCOPED(close_descriptor) int fd = open(images[i], O_RDWR | O_CREAT | O_TRUNC, 0644);
         if (fd < 0 || write_image(fd, &image, &metadata, &summary, &bytes, &err) != TXM_OK) {
             fprintf(stderr, "%s: %s\n", images[i], err.message);
             exit(1);
         }
-        close(fd);
-        free_image(&image);
     }
 }
 
@@ -87,7 +85,7 @@ static void advance(stm_frames *frames, const stm_scene_camera *camera)
 
 /* ---- requests ---- */
 
-START_TEST(one_lane_of_a_wave_writes)
+TEST(one_lane_of_a_wave_writes)
 {
     stm_step_misses step = {0};
     stm_part_requests part = {.most = 100};
@@ -110,9 +108,8 @@ START_TEST(one_lane_of_a_wave_writes)
     free(part.keys);
     free(part.waiting);
 }
-END_TEST
 
-START_TEST(lists_are_bounded_and_rejected_at_random)
+TEST(lists_are_bounded_and_rejected_at_random)
 {
     stm_request_list list;
     stm_part_requests part = {.most = 64};
@@ -151,7 +148,6 @@ START_TEST(lists_are_bounded_and_rejected_at_random)
     free(part.waiting);
     stm_request_list_free(&list);
 }
-END_TEST
 
 /* ---- lookups and batches ---- */
 
@@ -176,12 +172,12 @@ static txm_cache *new_cache(uint32_t *texture, stm_bound_image *bound)
 
 /* Without textures a lookup is grey. In a view it is MISSED until the tile is there, and then gives what the sampler
  * gives. */
-START_TEST(sources_answer_by_their_kind)
+TEST(sources_answer_by_their_kind)
 {
     stm_bound_image bound;
     uint32_t texture, requests[8];
-    txm_cache *c = new_cache(&texture, &bound);
-    txm_cache_viewer *viewer = NULL;
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&texture, &bound);
+    SCOPED(txm_cache_viewer_free) txm_cache_viewer *viewer = NULL;
     txm_view view;
     stm_found_color found = {0};
     const txm_lookup at = {.u = 0.3f, .v = 0.6f, .dudx = 0.001f, .dvdy = 0.001f};
@@ -209,18 +205,15 @@ START_TEST(sources_answer_by_their_kind)
     float expected[4];
     ck_assert_int_eq(txm_sample(&view, texture, &bound.how, &at, &none, expected), TXM_LOOKUP_HIT);
     ck_assert_mem_eq(found.rgba, expected, sizeof expected);
-    txm_cache_viewer_free(&viewer);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* A lookup of a frame requests the tiles that it misses. The batch appears all at once when it has been paid for, and
  * then the lookup finds the texels. */
-START_TEST(batches_are_shown_when_they_are_paid_for)
+TEST(batches_are_shown_when_they_are_paid_for)
 {
     stm_bound_image bound;
     uint32_t texture, shown, cut;
-    txm_cache *c = new_cache(&texture, &bound);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&texture, &bound);
     stm_frame_loads loads;
     stm_request_list list;
     stm_frames_options o = options_of();
@@ -264,9 +257,7 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
     free(part.waiting);
     stm_request_list_free(&list);
     stm_frame_loads_free(&loads);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* A source of tiles whose reads wait until the gate is open. */
 typedef struct gate {
@@ -344,13 +335,13 @@ static void load_gated(stm_frame_loads *loads, gate *g, uint32_t texture, uint32
 }
 
 /* If a batch takes longer than a frame, its tiles take the places of others in one frame and are loaded in another. */
-START_TEST(full_memory_is_noticed_however_long_batches_take)
+TEST(full_memory_is_noticed_however_long_batches_take)
 {
     gate g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, true};
     const txm_tile_source source = {
         .struct_size = sizeof source, .user = &g, .describe = describe_gated, .read = read_gated};
     txm_cache_options o;
-    txm_cache *c = NULL;
+    SCOPED(txm_cache_free) txm_cache *c = NULL;
     stm_frame_loads loads;
     uint32_t texture, tile = 0, shown;
     txm_cache_options_init(&o);
@@ -372,11 +363,9 @@ START_TEST(full_memory_is_noticed_however_long_batches_take)
     ck_assert(loads.was_full);
     stm_frame_loads_skip(&loads);
     stm_frame_loads_free(&loads);
-    txm_cache_free(&c);
 }
-END_TEST
 
-START_TEST(parts_cover_the_picture)
+TEST(parts_cover_the_picture)
 {
     static const uint32_t sizes[][2] = {{1, 1}, {8, 4}, {9, 5}, {96, 54}, {3, 1000}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -394,7 +383,6 @@ START_TEST(parts_cover_the_picture)
         stm_frame_film_free(&film);
     }
 }
-END_TEST
 
 /* ---- determinism ---- */
 
@@ -422,13 +410,13 @@ static void play(const stm_render_scene *scene, const stm_frames_options *o, pla
     ck_assert_ptr_null(frames);
 }
 
-START_TEST(virtual_time_is_the_same_with_any_number_of_threads)
+TEST(virtual_time_is_the_same_with_any_number_of_threads)
 {
     static played expected, found;
     static const struct {
         uint32_t loaders, threads;
     } runs[] = {{1, 1}, {2, 3}, {7, 1}, {64, 2}};
-    stm_render_scene *scene = scene_of("fly");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("fly");
     static const uint64_t budgets[] = {64 << 20, 3 << 20, 1 << 20};
     for (size_t b = 0; b < 3; b++) {
         stm_frames_options o = options_of();
@@ -456,13 +444,11 @@ START_TEST(virtual_time_is_the_same_with_any_number_of_threads)
             missed |= expected.stats[k].missed != 0;
         ck_assert(missed);
     }
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* Lookups on devices give the same pictures, figures and requests, for every filter, budget and policy, with tiles that
  * disappear from a device without a reason, and with devices that are too small. */
-START_TEST(devices_play_the_same)
+TEST(devices_play_the_same)
 {
     static played expected, found;
     static const struct {
@@ -478,7 +464,7 @@ START_TEST(devices_play_the_same)
         {"grid", "cuda:0", 1 << 20, 0, STM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_RENDER_TILES, 0, 64, 0.9f, 0.5f},
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        stm_render_scene *scene = scene_of(runs[i].scene);
+        SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of(runs[i].scene);
         stm_frames_options o = options_of();
         cache.max_bytes = runs[i].bytes;
         cache.policy = runs[i].policy;
@@ -497,20 +483,18 @@ START_TEST(devices_play_the_same)
             ck_assert_msg(!memcmp(&found.stats[k], &expected.stats[k], sizeof *found.stats), "run %zu, frame %d", i, k);
         ck_assert_mem_eq(found.keys, expected.keys, sizeof found.keys);
         ck_assert_mem_eq(found.rgb, expected.rgb, sizeof found.rgb);
-        stm_render_scene_free(&scene);
     }
 }
-END_TEST
 
 /* With another policy, size or budget, the devices look up in the new cache. */
-START_TEST(devices_follow_changes)
+TEST(devices_follow_changes)
 {
     static float expected[FLOATS], found[FLOATS];
-    stm_render_scene *scene = scene_of("room");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("room");
     for (int on_device = 0; on_device < 2; on_device++) {
         stm_frames_options o = options_of();
         o.render.devices = on_device ? "cuda:0" : NULL;
-        stm_frames *frames = frames_of(scene, &o);
+        SCOPED(stm_frames_close) stm_frames *frames = frames_of(scene, &o);
         use_test_devices();
         for (int i = 0; i < 12; i++) {
             if (i == 3)
@@ -526,22 +510,19 @@ START_TEST(devices_follow_changes)
             advance(frames, NULL);
         }
         stm_frames_picture(frames, on_device ? found : expected);
-        stm_frames_close(&frames);
     }
     ck_assert_mem_eq(found, expected, sizeof found);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* ---- pictures ---- */
 
 /* When the camera rests and all tiles are in memory, frames add the samples of a render. With the render's filter and
  * levels the bits are the same, and with points and both levels the average is. */
-START_TEST(frames_end_in_the_picture_of_a_render)
+TEST(frames_end_in_the_picture_of_a_render)
 {
     enum { MANY = 144 };
     static float rgb[FLOATS];
-    stm_render_scene *scene = scene_of("room");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("room");
     for (int points = 0; points < 2; points++) {
         stm_frames_options o = options_of();
         const uint32_t count = points ? MANY : 5;
@@ -581,17 +562,15 @@ START_TEST(frames_end_in_the_picture_of_a_render)
         }
         stm_render_picture_clear(&p);
     }
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* ---- changes and ends ---- */
 
-START_TEST(options_change_while_frames_run)
+TEST(options_change_while_frames_run)
 {
-    stm_render_scene *scene = scene_of("room");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("room");
     stm_frames_options o = options_of();
-    stm_frames *frames = frames_of(scene, &o);
+    SCOPED(stm_frames_close) stm_frames *frames = frames_of(scene, &o);
     uint32_t w, h;
     for (int i = 0; i < 20; i++)
         advance(frames, NULL);
@@ -628,23 +607,20 @@ START_TEST(options_change_while_frames_run)
     stm_frames_set_textures(frames, STM_FRAMES_UNTEXTURED);
     advance(frames, NULL);
     ck_assert_uint_eq(stm_frames_last(frames)->texels, 0);
-    stm_frames_close(&frames);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* A budget that becomes smaller is kept from the next frame on, also if the camera rests and nothing is missing, so
  * that nobody needs memory. The picture goes on: coarser levels replace what no longer fits. */
-START_TEST(a_smaller_budget_is_given_back_at_rest)
+TEST(a_smaller_budget_is_given_back_at_rest)
 {
     enum { SMALL = 600000 };
-    stm_render_scene *scene = scene_of("room");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("room");
     for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
         stm_frames_options o = options_of();
         o.is_virtual = is_virtual;
         o.render.width = 2 * WIDTH;
         o.render.height = 2 * HEIGHT;
-        stm_frames *frames = frames_of(scene, &o);
+        SCOPED(stm_frames_close) stm_frames *frames = frames_of(scene, &o);
         for (int rest = 0, i = 0; rest < 10; i++) {
             ck_assert_int_lt(i, 3000);
             advance(frames, NULL);
@@ -662,23 +638,20 @@ START_TEST(a_smaller_budget_is_given_back_at_rest)
             textured += s->sharp + s->coarser;
         }
         ck_assert_uint_gt(textured, texels / 2);
-        stm_frames_close(&frames);
     }
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* The budget is for the tiles of one place, but tables and files take part of it. */
-START_TEST(loads_end_where_a_picture_does_not_fit)
+TEST(loads_end_where_a_picture_does_not_fit)
 {
     enum { SETTLING = 40, SETTLED = 20 };
-    stm_render_scene *scene = scene_of("room");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("room");
     stm_frames_options o = options_of();
     uint64_t sharp = 0, texels = 0, whole = 0;
     o.render.bounces = 1;
     for (int pass = 0; pass < 2; pass++) {
         cache.max_bytes = whole;
-        stm_frames *frames = frames_of(scene, &o);
+        SCOPED(stm_frames_close) stm_frames *frames = frames_of(scene, &o);
         for (int i = 0; i < SETTLING + SETTLED; i++) {
             advance(frames, NULL);
             const stm_frame_stats *s = stm_frames_last(frames);
@@ -690,23 +663,20 @@ START_TEST(loads_end_where_a_picture_does_not_fit)
             sharp += s->sharp;
             texels += s->texels;
         }
-        stm_frames_close(&frames);
     }
     ck_assert(2 * sharp >= texels);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* Tables and files take all of the budget, so tiles are evicted as soon as they are loaded. */
-START_TEST(loads_end_where_no_tile_fits)
+TEST(loads_end_where_no_tile_fits)
 {
     enum { SETTLING = 60, SETTLED = 20 };
-    stm_render_scene *scene = scene_of("room");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("room");
     stm_frames_options o = options_of();
     uint64_t loaded = 0;
     o.render.bounces = 1;
     cache.max_bytes = 60000;
-    stm_frames *frames = frames_of(scene, &o);
+    SCOPED(stm_frames_close) stm_frames *frames = frames_of(scene, &o);
     for (int i = 0; i < SETTLING + SETTLED; i++) {
         advance(frames, NULL);
         const stm_frame_stats *s = stm_frames_last(frames);
@@ -715,23 +685,20 @@ START_TEST(loads_end_where_no_tile_fits)
         loaded += s->loaded;
     }
     ck_assert(!frames || loaded);
-    stm_frames_close(&frames);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* A frame that is cancelled leaves the picture and the figures of the frame before. */
-START_TEST(cancelled_frames_show_nothing)
+TEST(cancelled_frames_show_nothing)
 {
     static float before[FLOATS], after[FLOATS];
     static volatile int cancel;
-    stm_render_scene *scene = scene_of("plane");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("plane");
     for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
         stm_frames_options o = options_of();
         o.is_virtual = is_virtual;
         o.render.cancel = &cancel;
         cancel = 0;
-        stm_frames *frames = frames_of(scene, &o);
+        SCOPED(stm_frames_close) stm_frames *frames = frames_of(scene, &o);
         advance(frames, NULL);
         advance(frames, NULL);
         stm_frames_picture(frames, before);
@@ -742,20 +709,17 @@ START_TEST(cancelled_frames_show_nothing)
         ck_assert_uint_eq(stm_frames_totals_of(frames).frames, 2);
         cancel = 0;
         advance(frames, NULL);
-        stm_frames_close(&frames);
     }
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* In real time: threads load beside frames, which go on. In the end all tiles are there. */
-START_TEST(real_time_ends_sharp)
+TEST(real_time_ends_sharp)
 {
-    stm_render_scene *scene = scene_of("room");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("room");
     stm_frames_options o = options_of();
     o.is_virtual = false;
     o.loaders = 3;
-    stm_frames *frames = frames_of(scene, &o);
+    SCOPED(stm_frames_close) stm_frames *frames = frames_of(scene, &o);
     for (int i = 0; i < 2000; i++) {
         advance(frames, NULL);
         const stm_frame_stats *s = stm_frames_last(frames);
@@ -764,14 +728,11 @@ START_TEST(real_time_ends_sharp)
     }
     if (frames)
         ck_assert_uint_eq(stm_frames_last(frames)->sharp, stm_frames_last(frames)->texels);
-    stm_frames_close(&frames);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
-START_TEST(cameras_follow_their_keys)
+TEST(cameras_follow_their_keys)
 {
-    stm_render_scene *scene = scene_of("fly");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("fly");
     uint32_t last;
     bool is_cut;
     ck_assert(stm_camera_has_keys(scene, &last) && last == 240);
@@ -793,7 +754,7 @@ START_TEST(cameras_follow_their_keys)
         ck_assert_mem_eq(&still, &half, sizeof half);
     }
     stm_frames_options o = options_of();
-    stm_frames *frames = frames_of(scene, &o);
+    SCOPED(stm_frames_close) stm_frames *frames = frames_of(scene, &o);
     if (frames) {
         const stm_scene_camera round = stm_camera_orbit(frames, 1.0f), start = stm_frames_camera(scene);
         const stm_scene_camera quarter = stm_camera_orbit(frames, 0.25f);
@@ -801,14 +762,11 @@ START_TEST(cameras_follow_their_keys)
         ck_assert(quarter.to_world.m[2][3] == start.to_world.m[2][3] &&
                   quarter.to_world.m[0][3] != start.to_world.m[0][3]);
     }
-    stm_frames_close(&frames);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
-START_TEST(wrong_options_are_refused)
+TEST(wrong_options_are_refused)
 {
-    stm_render_scene *scene = scene_of("plane");
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = scene_of("plane");
     for (int i = 0; i < 7; i++) {
         stm_frames_options o = options_of();
         stm_frames *frames = NULL;
@@ -818,24 +776,10 @@ START_TEST(wrong_options_are_refused)
         ck_assert_int_eq(stm_frames_open(scene, &o, &frames, &err), TXM_STATUS_USAGE);
         ck_assert_ptr_null(frames);
     }
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("frames");
-    temp_file(""); /* the folder belongs to this process and not to a test's */
     make_images();
-    TCase *t = add_case(suite, "frames");
-    tcase_set_timeout(t, 300);
-    add_tests(t, one_lane_of_a_wave_writes, lists_are_bounded_and_rejected_at_random);
-    add_tests(t, sources_answer_by_their_kind, batches_are_shown_when_they_are_paid_for,
-              full_memory_is_noticed_however_long_batches_take, parts_cover_the_picture);
-    add_tests(t, virtual_time_is_the_same_with_any_number_of_threads, frames_end_in_the_picture_of_a_render);
-    add_tests(t, options_change_while_frames_run, a_smaller_budget_is_given_back_at_rest,
-              loads_end_where_a_picture_does_not_fit, loads_end_where_no_tile_fits, cancelled_frames_show_nothing,
-              real_time_ends_sharp);
-    add_tests(t, devices_play_the_same, devices_follow_changes, cameras_follow_their_keys, wrong_options_are_refused);
-    return run_suite(suite);
+    return run_tests();
 }

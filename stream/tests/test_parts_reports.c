@@ -117,7 +117,7 @@ TEST(tables_are_printed_and_drawn)
     /* There is a curve for each policy and a point for every pair, also if nothing was read; every coordinate is inside
      * the picture. */
     for (int alone = 0; alone < 2; alone++) {
-        char *svg = NULL;
+        FREED char *svg = NULL;
         size_t bytes;
         FILE *f = open_memstream(&svg, &bytes);
         stm_replay_plot(f, &t, alone);
@@ -131,7 +131,6 @@ TEST(tables_are_printed_and_drawn)
             double y = atof(at + 4);
             ck_assert(y >= 48 && y <= 356);
         }
-        free(svg);
     }
     /* A single size is one point in the middle. */
     t.request.size_count = t.request.policy_count = 1;
@@ -173,7 +172,7 @@ TEST(tables_are_played)
     txm_cache_thread_free(&thread);
     txm_cache_free(&c);
     free(tx);
-    txm_trace *trace = NULL;
+    SCOPED(txm_trace_free) txm_trace *trace = NULL;
     stm_replay_table t;
     txm_error err = {0};
     const stm_replay_request open = {.keep_epochs = 1, .threads = 2};
@@ -193,7 +192,6 @@ TEST(tables_are_played)
     stm_replay_table_free(&t);
     stm_replay_table_free(&t);
     ck_assert_int_eq(stm_replay_table_make("r.trace", trace, &open, &stop, NULL, &t, &err), TXM_STATUS_CANCELLED);
-    txm_trace_free(&trace);
 }
 
 /* ---- renders ----------------------------------------------------------------------------------------------------- */
@@ -220,14 +218,13 @@ TEST(maps_show_the_finest_level_of_each_place)
     ck_assert(map.width == 4 && map.height == 4 && map.tiles == 0 && map.finest == 4);
     ck_assert(map.heat[0] < 0 && map.heat[15] < 0);
     free(map.heat);
-    float *rgb = NULL;
+    FREED float *rgb = NULL;
     uint32_t width, height;
     txm_error err = {0};
     ck_assert_int_eq(stm_stream_sheet(&p, &rgb, &width, &height, &err), TXM_OK);
     ck_assert(width == 2 * 132 && height == 132);
     ck_assert_float_eq_tol(rgb[0], 0.05f, 1e-6f); /* between maps */
     ck_assert(rgb[3 * (2 * width + 2 + 132)] < 0.01f && rgb[3 * (2 * width + 2)] != 0.05f);
-    free(rgb);
 }
 
 /* ---- pictures of numbers ----------------------------------------------------------------------------------------- */
@@ -254,9 +251,8 @@ TEST(heat_runs_from_dark_to_white)
 TEST(linear_values_become_srgb_codes)
 {
     const float linear[] = {-1, 0, 0.0031308f, 0.21404114f, 1, 7};
-    uint8_t *codes = stm_srgb_codes(linear, 6);
+    FREED uint8_t *codes = stm_srgb_codes(linear, 6);
     ck_assert_mem_eq(codes, "\x00\x00\x0A\x80\xFF\xFF", 6);
-    free(codes);
 }
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
@@ -411,7 +407,6 @@ TEST(lines_are_wrapped)
         ck_assert_str_eq(words, all);
         free(wrapped);
     }
-    char *wide = stm_wrapped("\xE6\x9C\xA8\xE6\x9C\xA8 e\xCC\x81 \xE6\x9C\xA8\xE6\x9C\xA8\xE6\x9C\xA8", 5);
+    FREED char *wide = stm_wrapped("\xE6\x9C\xA8\xE6\x9C\xA8 e\xCC\x81 \xE6\x9C\xA8\xE6\x9C\xA8\xE6\x9C\xA8", 5);
     ck_assert_str_eq(wide, "\xE6\x9C\xA8\xE6\x9C\xA8\ne\xCC\x81\n\xE6\x9C\xA8\xE6\x9C\xA8\n\xE6\x9C\xA8");
-    free(wide);
 }

@@ -3,7 +3,6 @@
  * Scenes from text and meshes from bytes, with the errors in them; surfaces, scattering and ray differentials against
  * independent calculations.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
@@ -34,7 +33,7 @@ static txm_status parse(const char *text, stm_render_scene **out)
     return stm_scene_parse(*out, "scene.txt", ".", text, strlen(text), &err);
 }
 
-START_TEST(whole_scene)
+TEST(whole_scene)
 {
     char text[4096];
     stm_render_scene *s;
@@ -85,7 +84,6 @@ START_TEST(whole_scene)
     stm_render_scene_free(&s);
     ck_assert_ptr_null(s);
 }
-END_TEST
 
 /* Each case has the line, and a part of the message. */
 static const struct {
@@ -156,16 +154,14 @@ static const struct {
      "the UDIM tile must be a whole number from 1001 to 9999", TXM_STATUS_CORRUPT},
 };
 
-START_TEST(wrong_text)
+TESTS(wrong_text, sizeof wrong / sizeof *wrong)
 {
-    stm_render_scene *s;
+    SCOPED(stm_render_scene_free) stm_render_scene *s = NULL;
     ck_assert_int_eq(parse(wrong[_i].text, &s), wrong[_i].status);
     ck_assert_msg(strstr(err.message, wrong[_i].says), "%s", err.message);
-    stm_render_scene_free(&s);
 }
-END_TEST
 
-START_TEST(no_text)
+TEST(no_text)
 {
     stm_render_scene *s = stm_scene_new();
     ck_assert_int_eq(stm_scene_parse(s, "scene.txt", ".", "txmill\0-scene 1\n", 16, &err), TXM_STATUS_CORRUPT);
@@ -173,7 +169,6 @@ START_TEST(no_text)
     ck_assert_int_eq(stm_render_scene_open("/nowhere", NULL, 0, &s, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_null(s);
 }
-END_TEST
 
 /* ---- meshes ----------------------------------------------------------------------------------------------------- */
 
@@ -200,11 +195,11 @@ static txm_status read_ply(const char *header, const float *vertices, size_t flo
 }
 
 /* Results are zero after a failure, so that they may be freed. */
-START_TEST(failures_leave_nothing)
+TEST(failures_leave_nothing)
 {
     const stm_render_options unset = {0};
     const char *image = "no/such/x.tx";
-    stm_render_scene *scene = (void *)1;
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = (void *)1;
     stm_render_picture picture, no_picture = {0};
     stm_render_budget budget, no_budget = {0};
     ck_assert_int_eq(stm_render_scene_open("no/such", NULL, 0, &scene, &err), TXM_STATUS_NOT_FOUND);
@@ -217,21 +212,18 @@ START_TEST(failures_leave_nothing)
     ck_assert_int_eq(stm_render_budget_of(scene, &unset, &budget, NULL), TXM_STATUS_USAGE);
     ck_assert_mem_eq(&picture, &no_picture, sizeof picture);
     ck_assert_mem_eq(&budget, &no_budget, sizeof budget);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 static void clear(stm_scene_mesh *mesh)
 {
-    stm_render_scene *s = stm_scene_new();
+    SCOPED(stm_render_scene_free) stm_render_scene *s = stm_scene_new();
     s->meshes = stm_calloc(1, sizeof *mesh);
     s->meshes[s->mesh_count++] = *mesh;
-    stm_render_scene_free(&s);
 }
 
 static const uint8_t face[13] = {3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
 
-START_TEST(ply)
+TEST(ply)
 {
     const float v[] = {0, 0, 0, 0.25f, 0.5f, 9, 1, 0, 0, 1, 0.5f, 9, 0, 1, 0, 0.25f, 1, NAN};
     stm_scene_mesh m;
@@ -261,7 +253,6 @@ START_TEST(ply)
     ck_assert(m.maps[0].uv[7] == 11.0f && m.positions[6] == 1.0f);
     clear(&m);
 }
-END_TEST
 
 static const struct {
     const char *header, *says;
@@ -278,7 +269,7 @@ static const struct {
     {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "corner 3 of polygon 0 cannot be read", 13, 4},
 };
 
-START_TEST(wrong_meshes)
+TESTS(wrong_meshes, sizeof wrong_ply / sizeof *wrong_ply)
 {
     const float v[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
     uint8_t f[21] = {0};
@@ -292,12 +283,11 @@ START_TEST(wrong_meshes)
     ck_assert_msg(strstr(err.message, wrong_ply[_i].says), "%s", err.message);
     clear(&m);
 }
-END_TEST
 
 /* ---- scattering -------------------------------------------------------------------------------------------------- */
 
 /* Drawing and evaluating agree: both give the same share of light that leaves. */
-START_TEST(glossy_is_drawn_as_it_is)
+TESTS(glossy_is_drawn_as_it_is, 4)
 {
     const stm_scene_material m = {.kind = STM_SURFACE_GLOSSY, .roughness = 0.1f + 0.2f * (float)_i};
     const txm_vec3 n = txm_vec_make(0, 0, 1);
@@ -317,9 +307,8 @@ START_TEST(glossy_is_drawn_as_it_is)
     ck_assert_msg(fabs(drawn - evaluated) / DRAWS < 0.02, "%g and %g", drawn / DRAWS, evaluated / DRAWS);
     ck_assert(drawn / DRAWS > 0.5 && drawn / DRAWS <= 1.0);
 }
-END_TEST
 
-START_TEST(mirror_and_glass)
+TEST(mirror_and_glass)
 {
     const txm_vec3 n = txm_vec_make(0, 0, 1), out = txm_vec_make(0.6f, 0.0f, 0.8f);
     /* A mirror reflects sharply even if it was given a roughness, as in the built-in room. */
@@ -334,7 +323,6 @@ START_TEST(mirror_and_glass)
     /* From inside, all light beyond the critical angle is reflected. */
     ck_assert(stm_bsdf_sample(&glass, n, txm_vec_make(0.8f, 0.0f, 0.6f), true, last, &s) && !s.transmitted);
 }
-END_TEST
 
 /* ---- rays ------------------------------------------------------------------------------------------------------- */
 
@@ -353,10 +341,10 @@ static stm_render_scene *floor_scene(void)
 }
 
 /* Full differentials predict where the ray of the neighbouring pixel hits. */
-START_TEST(camera_differentials)
+TEST(camera_differentials)
 {
-    stm_render_scene *s = floor_scene();
-    stm_scene_geometry g = {0};
+    SCOPED(stm_render_scene_free) stm_render_scene *s = floor_scene();
+    SCOPED(stm_scene_geometry_free) stm_scene_geometry g = {0};
     float centre[STM_FILTER_TABLE] = {0};
     ck_assert_msg(stm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
     /* Pixels are small, because a derivative is compared. */
@@ -383,15 +371,12 @@ START_TEST(camera_differentials)
         compared++;
     }
     ck_assert_uint_gt(compared, 30);
-    stm_scene_geometry_free(&g);
-    stm_render_scene_free(&s);
 }
-END_TEST
 
-START_TEST(surfaces)
+TEST(surfaces)
 {
-    stm_render_scene *s = floor_scene();
-    stm_scene_geometry g = {0};
+    SCOPED(stm_render_scene_free) stm_render_scene *s = floor_scene();
+    SCOPED(stm_scene_geometry_free) stm_scene_geometry g = {0};
     ck_assert_msg(stm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
     const stm_ray down = {{10, 20, 5}, {0, 0, -1}, 0, INFINITY}, ball = {{0.4f, -5, 0.5f}, {0, 1, 0}, 0, INFINITY},
                   inside = {{0.4f, 0.2f, 0.5f}, {0, 0, 1}, 0, INFINITY}, away = {{0, 0, 5}, {0, 0, 1}, 0, INFINITY};
@@ -423,16 +408,13 @@ START_TEST(surfaces)
         ck_assert_uint_eq(hit.object, UINT32_MAX);
         ck_assert(stm_rays_occluded(g.rays, &bad[i]));
     }
-    stm_scene_geometry_free(&g);
-    stm_render_scene_free(&s);
 }
-END_TEST
 
 /* Each quad is there twice: of two hits at one distance that of the lower number counts. */
-START_TEST(the_first_of_two_is_hit)
+TEST(the_first_of_two_is_hit)
 {
-    stm_render_scene *s;
-    stm_scene_geometry g = {0};
+    SCOPED(stm_render_scene_free) stm_render_scene *s = NULL;
+    SCOPED(stm_scene_geometry_free) stm_scene_geometry g = {0};
     size_t hit_by[STM_OBJECT_SPHERE + 1] = {0};
     ck_assert(stm_render_scene_builtin("room", NULL, 0, 0.0f, &s, &err) == TXM_OK);
     const size_t objects = s->object_count;
@@ -458,10 +440,7 @@ START_TEST(the_first_of_two_is_hit)
         hit_by[s->objects[hit.object].kind]++;
     }
     ck_assert(hit_by[STM_OBJECT_QUAD] > 1000 && hit_by[STM_OBJECT_SPHERE] > 300);
-    stm_scene_geometry_free(&g);
-    stm_render_scene_free(&s);
 }
-END_TEST
 
 /* A surface of `edge` x `edge` vertices around the origin, closed but for its poles: bumps, slivers and triangles
  * without area. */
@@ -512,7 +491,7 @@ static double searched(const float *positions, const uint32_t *corners, size_t c
 
 /* Rays find what a search through all triangles finds, whichever threads build the tree, and none slips through: from
  * inside of a closed surface every ray hits it, those through vertices and along edges too. */
-START_TEST(rays_find_what_a_search_finds)
+TEST(rays_find_what_a_search_finds)
 {
     enum { EDGE = 48, TRIANGLES = 2 * (EDGE - 1) * (EDGE - 1), RAYS = 3000 };
     static float positions[3 * EDGE * EDGE];
@@ -564,11 +543,10 @@ START_TEST(rays_find_what_a_search_finds)
         stm_rays_free(r);
     }
 }
-END_TEST
 
 /* Coordinates that are not numbers, triangles in one place, and sizes from the smallest to the largest: everything
  * ends, and what can be hit is. */
-START_TEST(trees_of_anything)
+TEST(trees_of_anything)
 {
     enum { TRIANGLES = 3000 };
     static float positions[9 * TRIANGLES];
@@ -600,7 +578,6 @@ START_TEST(trees_of_anything)
         stm_rays_free(r);
     }
 }
-END_TEST
 
 /* A scene with one mesh of many triangles in a wavy sheet. */
 static stm_render_scene *wavy_scene(uint32_t edge)
@@ -646,9 +623,9 @@ static void *cancel_soon(void *unused)
 }
 
 /* Whoever closes a window does not wait for the tree of millions of triangles. */
-START_TEST(building_is_given_up)
+TEST(building_is_given_up)
 {
-    stm_render_scene *s = wavy_scene(1200);
+    SCOPED(stm_render_scene_free) stm_render_scene *s = wavy_scene(1200);
     stm_scene_geometry g = {0};
     pthread_t thread;
     const double begin = clock_of_test();
@@ -659,23 +636,4 @@ START_TEST(building_is_given_up)
     ck_assert_int_eq(stm_scene_geometry_new(s, 2, &cancel, &g, &err), TXM_STATUS_CANCELLED);
     pthread_join(thread, NULL);
     ck_assert_ptr_null(g.rays);
-    stm_render_scene_free(&s);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("render");
-    TCase *c = add_case(suite, "render");
-    tcase_set_timeout(c, 240);
-    add_tests(c, whole_scene);
-    tcase_add_loop_test(c, wrong_text, 0, sizeof wrong / sizeof *wrong);
-    add_tests(c, no_text, ply, failures_leave_nothing);
-    tcase_add_loop_test(c, wrong_meshes, 0, sizeof wrong_ply / sizeof *wrong_ply);
-    tcase_add_loop_test(c, glossy_is_drawn_as_it_is, 0, 4);
-    tcase_add_test(c, the_first_of_two_is_hit);
-    tcase_add_test(c, rays_find_what_a_search_finds);
-    tcase_add_test(c, trees_of_anything);
-    add_tests(c, mirror_and_glass, camera_differentials, surfaces, building_is_given_up);
-    return run_suite(suite);
 }

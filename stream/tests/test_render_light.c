@@ -3,7 +3,6 @@
  * Light from the world's image: directions are drawn by brightness with the probabilities that are returned, and a
  * floor receives what the image sends, in whichever way it is sampled.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -50,12 +49,11 @@ static void make_world(void)
     uint64_t bytes;
     metadata.detected_colorspace = "scene_linear"; /* so that nothing is decoded after a lookup */
     snprintf(world, sizeof world, "%s", temp_file("world.tx"));
-    int fd = open(world, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    SCOPED(close_descriptor) int fd = open(world, O_RDWR | O_CREAT | O_TRUNC, 0644);
     if (fd < 0 || write_image(fd, &image, &metadata, &summary, &bytes, &err) != TXM_OK) {
         fprintf(stderr, "%s: %s\n", world, err.message);
         exit(1);
     }
-    close(fd);
     free_image(&image);
 }
 
@@ -96,7 +94,7 @@ static double mean_of(const char *material, uint32_t bounces, uint32_t samples)
 {
     stm_render_options o;
     stm_render_picture p;
-    stm_render_scene *s = scene_of(material);
+    SCOPED(stm_render_scene_free) stm_render_scene *s = scene_of(material);
     double sum = 0;
     stm_render_options_init(&o);
     o.bounces = bounces;
@@ -106,12 +104,11 @@ static double mean_of(const char *material, uint32_t bounces, uint32_t samples)
         sum += (double)p.rgb[i];
     sum /= (double)(3 * p.width * p.height);
     stm_render_picture_clear(&p);
-    stm_render_scene_free(&s);
     return sum;
 }
 
 /* Sampling by the map alone, and shared between map and surface, gives the same light with few samples. */
-START_TEST(floor_receives_what_the_sky_sends)
+TEST(floor_receives_what_the_sky_sends)
 {
     const double wanted = 0.5 * expected(false);
     for (uint32_t bounces = 0; bounces < 2; bounces++) {
@@ -119,19 +116,17 @@ START_TEST(floor_receives_what_the_sky_sends)
         ck_assert_msg(fabs(mean / wanted - 1.0) < 0.03, "%u bounces: %g for %g", bounces, mean, wanted);
     }
 }
-END_TEST
 
 /* A rough mirror gets the same light by the map alone as by both. */
-START_TEST(glossy_floor_too)
+TEST(glossy_floor_too)
 {
     double by_map = mean_of("glossy 1 1 1 roughness 0.3", 0, 256),
            by_both = mean_of("glossy 1 1 1 roughness 0.3", 1, 256);
     ck_assert_msg(by_map > 0.05 && fabs(by_map / by_both - 1.0) < 0.04, "%g and %g", by_map, by_both);
 }
-END_TEST
 
 /* The image is turned, and the map with it. The length of directions on the way does not matter. */
-START_TEST(mapped_sky)
+TEST(mapped_sky)
 {
     static const char *const longer = "mapping 0 0 7 0 0 7 0 0 -7 0 0 0";
     const double wanted = 0.5 * expected(true);
@@ -146,10 +141,9 @@ START_TEST(mapped_sky)
         ck_assert_msg(fabs(mean / same - 1.0) < 1e-3, "%g and %g", mean, same);
     }
 }
-END_TEST
 
 /* A mix scatters what its parts scatter, in proportion to their shares, also if these are mixes themselves. */
-START_TEST(mixed_floor)
+TEST(mixed_floor)
 {
     parts = "material dark diffuse 0.1 0.1 0.1\nmaterial bright diffuse 0.9 0.9 0.9\nmaterial rough glossy 1 1 1 "
             "roughness 0.5\n"
@@ -165,22 +159,20 @@ START_TEST(mixed_floor)
     }
     parts = "";
 }
-END_TEST
 
 static stm_world_map *map_of(void)
 {
-    stm_render_scene *s = scene_of("diffuse 1 1 1");
+    SCOPED(stm_render_scene_free) stm_render_scene *s = scene_of("diffuse 1 1 1");
     stm_bound_image bound = {.width = WIDTH, .height = HEIGHT};
     stm_world_map *map;
     txm_sampler_init(&bound.how);
     ck_assert_msg(stm_world_map_new(s, &bound, world, &map, &err) == TXM_OK, "%s", err.message);
     ck_assert_ptr_nonnull(map);
-    stm_render_scene_free(&s);
     return map;
 }
 
 /* Directions are as frequent as their probabilities say, and both functions give a direction the same probability. */
-START_TEST(map_draws_what_it_says)
+TEST(map_draws_what_it_says)
 {
     enum { DRAWS = 200000 };
     stm_world_map *map = map_of();
@@ -205,12 +197,11 @@ START_TEST(map_draws_what_it_says)
     stm_world_map_free(&map);
     ck_assert_ptr_null(map);
 }
-END_TEST
 
 /* If there is nothing to choose from, there is no map, which is not a failure. */
-START_TEST(no_map)
+TEST(no_map)
 {
-    stm_render_scene *s = scene_of("diffuse 1 1 1");
+    SCOPED(stm_render_scene_free) stm_render_scene *s = scene_of("diffuse 1 1 1");
     stm_bound_image bound = {.width = WIDTH, .height = HEIGHT};
     stm_world_map *map;
     txm_sampler_init(&bound.how);
@@ -221,17 +212,10 @@ START_TEST(no_map)
     s->world.image = STM_SCENE_NONE;
     ck_assert_int_eq(stm_world_map_new(s, &bound, world, &map, &err), TXM_OK);
     ck_assert_ptr_null(map);
-    stm_render_scene_free(&s);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("render-light");
-    TCase *c = add_case(suite, "render-light");
     make_world();
-    tcase_set_timeout(c, 240);
-    add_tests(c, floor_receives_what_the_sky_sends, glossy_floor_too, mapped_sky, mixed_floor, map_draws_what_it_says,
-              no_map);
-    return run_suite(suite);
+    return run_tests();
 }

@@ -3,7 +3,6 @@
  * Pictures: the same bits with every engine and device, what they used of each texture, and textures that fail
  * meanwhile.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,12 +29,11 @@ static void make_noise_tx(const char *path, uint32_t width, uint32_t height, uin
     const txm_tx_metadata metadata = made_metadata();
     const txm_tx_summary summary = made_summary();
     uint64_t bytes;
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    SCOPED(close_descriptor) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
     if (fd < 0 || write_image(fd, &image, &metadata, &summary, &bytes, &err) != TXM_OK) {
         fprintf(stderr, "%s: %s\n", path, err.message);
         exit(1);
     }
-    close(fd);
     free_image(&image);
 }
 
@@ -50,10 +48,9 @@ static void make_images(void)
 
 static void render(const char *scene, const stm_render_options *o, stm_render_picture *p)
 {
-    stm_render_scene *s;
+    SCOPED(stm_render_scene_free) stm_render_scene *s = NULL;
     ck_assert_msg(stm_render_scene_builtin(scene, paths, IMAGES, 0.5f, &s, &err) == TXM_OK, "%s", err.message);
     ck_assert_msg(stm_render(s, o, p, &err) == TXM_OK, "%s", err.message);
-    stm_render_scene_free(&s);
 }
 
 /* For small(). */
@@ -75,7 +72,7 @@ static stm_render_options small(void)
 
 /* The bits are the same with other engines, lanes, threads, budgets, policies, render tiles, lookups that miss without
  * a reason, and devices. */
-START_TEST(same_bits)
+TESTS(same_bits, 5)
 {
     static const char *const scenes[] = {"plane", "room", "grid", "sphere", "fly"};
     stm_render_options o = small();
@@ -127,10 +124,9 @@ START_TEST(same_bits)
     }
     stm_render_picture_clear(&reference);
 }
-END_TEST
 
 /* The light of one pixel must not depend on its neighbours. A picture depends on its seed. */
-START_TEST(seeds)
+TEST(seeds)
 {
     stm_render_options o = small();
     stm_render_picture a, b;
@@ -142,10 +138,9 @@ START_TEST(seeds)
     stm_render_picture_clear(&a);
     stm_render_picture_clear(&b);
 }
-END_TEST
 
 /* Shaders look up the textures of all their parts, whichever of them scatters. */
-START_TEST(parts_of_mixes)
+TEST(parts_of_mixes)
 {
     char text[2048];
     stm_render_options o = small();
@@ -153,7 +148,7 @@ START_TEST(parts_of_mixes)
     o.bounces = 0;
     o.width = o.height = 32;
     for (uint32_t share = 0; share < 2; share++) {
-        stm_render_scene *s = stm_scene_new();
+        SCOPED(stm_render_scene_free) stm_render_scene *s = stm_scene_new();
         int n = snprintf(
             text, sizeof text,
             "txmill-scene 1\ncamera perspective half 0.3 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 3\n"
@@ -174,10 +169,8 @@ START_TEST(parts_of_mixes)
         for (size_t i = 0; i < IMAGES; i++)
             ck_assert_msg(b.images[i].used_bytes > 0, "image %zu, share %u", i, share);
         stm_render_budget_clear(&b);
-        stm_render_scene_free(&s);
     }
 }
-END_TEST
 
 /* A floor whose last lookup depends on `depth` others, each of which depends on the one before. The second image has
  * tiles of another size: if memory is short, they evict the others. */
@@ -203,10 +196,10 @@ static stm_render_scene *warped_floor(uint32_t depth)
 
 /* Lookups depend on others. The bits are the same whoever waits, and if files and levels are known there are as many
  * more launches as lookups depend on one another. A budget follows them to the same tiles. */
-START_TEST(dependent_lookups)
+TESTS(dependent_lookups, 4)
 {
     const uint32_t depth = (uint32_t)_i;
-    stm_render_scene *s = warped_floor(depth);
+    SCOPED(stm_render_scene_free) stm_render_scene *s = warped_floor(depth);
     stm_render_picture reference, plain, p;
     stm_render_options o = small();
     stm_render_budget b;
@@ -261,12 +254,10 @@ START_TEST(dependent_lookups)
     ck_assert((memcmp(plain.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *plain.rgb) == 0) == !depth);
     stm_render_picture_clear(&plain);
     stm_render_picture_clear(&reference);
-    stm_render_scene_free(&s);
 }
-END_TEST
 
 /* A budget lists the tiles that the picture uses. */
-START_TEST(budget)
+TEST(budget)
 {
     stm_render_options o = small();
     stm_render_picture p;
@@ -299,9 +290,8 @@ START_TEST(budget)
     stm_render_scene_free(&s);
     stm_render_picture_clear(&p);
 }
-END_TEST
 
-START_TEST(refused)
+TEST(refused)
 {
     stm_render_options o = small();
     stm_render_scene *s;
@@ -321,10 +311,9 @@ START_TEST(refused)
     ck_assert_int_eq(stm_render(s, &o, &p, &err), TXM_STATUS_CANCELLED);
     stm_render_scene_free(&s);
 }
-END_TEST
 
 /* The marks, the counts and the moments of one picture agree. */
-START_TEST(took)
+TESTS(took, 3)
 {
     stm_render_options o = small();
     stm_render_picture p;
@@ -372,10 +361,9 @@ START_TEST(took)
     }
     stm_render_picture_clear(&p);
 }
-END_TEST
 
 /* However many moments there are, some hundreds are kept, and the peak is among them. */
-START_TEST(many_moments)
+TEST(many_moments)
 {
     stm_render_options o = small();
     stm_render_picture p;
@@ -390,7 +378,6 @@ START_TEST(many_moments)
     ck_assert_uint_gt(most, p.cache.tile_bytes_peak / 2);
     stm_render_picture_clear(&p);
 }
-END_TEST
 
 /* Cuts the file short when a third of the samples are done. Its first tiles have been read by then. */
 static void cut(void *user, uint64_t done, uint64_t all)
@@ -401,7 +388,7 @@ static void cut(void *user, uint64_t done, uint64_t all)
 
 /* A tx file is cut short while a picture is rendered: its tiles are magenta, the reason is reported, and the rest of
  * the picture is complete. */
-START_TEST(cut_short)
+TESTS(cut_short, 2)
 {
     stm_render_options o = small();
     stm_render_picture p;
@@ -425,20 +412,9 @@ START_TEST(cut_short)
     ck_assert_str_eq(p.costs[1].message, "");
     stm_render_picture_clear(&p);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("render-pictures");
-    TCase *c = add_case(suite, "render-pictures");
     make_images();
-    tcase_set_timeout(c, 240);
-    tcase_add_loop_test(c, same_bits, 0, 5);
-    add_tests(c, seeds, parts_of_mixes, budget);
-    tcase_add_loop_test(c, dependent_lookups, 0, 4);
-    tcase_add_loop_test(c, took, 0, 3);
-    add_tests(c, many_moments);
-    tcase_add_loop_test(c, cut_short, 0, 2);
-    add_tests(c, refused);
-    return run_suite(suite);
+    return run_tests();
 }

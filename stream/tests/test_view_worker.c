@@ -2,7 +2,6 @@
  *
  * The thread that renders frames for a window: jobs one after the other, settings that change between them, cancelled
  * frames, and an end at any moment. */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,18 +22,17 @@ static txm_cache_options cache;
 static void make_one_image(void)
 {
     snprintf(image, sizeof image, "%s", temp_file("viewed.tx"));
+    SCOPED(free_image)
     made_image made = make_image(1000, 700, 4, TXM_TYPE_U8, 64, (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
     txm_tx_metadata metadata = made_metadata();
     metadata.detected_colorspace = "data";
     const txm_tx_summary summary = made_summary();
     uint64_t bytes;
-    int fd = open(image, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    SCOPED(close_descriptor) int fd = open(image, O_RDWR | O_CREAT | O_TRUNC, 0644);
     if (fd < 0 || write_image(fd, &made, &metadata, &summary, &bytes, &err) != TXM_OK) {
         fprintf(stderr, "%s: %s\n", image, err.message);
         exit(1);
     }
-    close(fd);
-    free_image(&made);
 }
 
 static stm_frames_options options_of_view(void)
@@ -76,11 +74,11 @@ static stm_render_scene *room(void)
     return scene;
 }
 
-START_TEST(settings_change_between_frames)
+TEST(settings_change_between_frames)
 {
-    stm_render_scene *scene = room();
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = room();
     stm_view_result r;
-    stm_view_worker *w = open_worker(scene, &r);
+    SCOPED(stm_view_worker_free) stm_view_worker *w = open_worker(scene, &r);
     stm_view_request request = r.request;
     ck_assert(request.width == WIDTH && request.height == HEIGHT && !r.rgba);
     const uint8_t *shown = NULL;
@@ -108,18 +106,15 @@ START_TEST(settings_change_between_frames)
     ck_assert_int_eq(r.setting, TXM_STATUS_USAGE);
     ck_assert_int_eq(r.status, TXM_OK);
     ck_assert_uint_le(r.request.policy, TXM_CACHE_POLICY_NONE);
-    stm_view_worker_free(&w);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* The picture that is shown is not written to while the next one is rendered. */
-START_TEST(a_picture_stays_while_the_next_is_made)
+TEST(a_picture_stays_while_the_next_is_made)
 {
     static uint8_t copy[4 * WIDTH * HEIGHT];
-    stm_render_scene *scene = room();
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = room();
     stm_view_result r;
-    stm_view_worker *w = open_worker(scene, &r);
+    SCOPED(stm_view_worker_free) stm_view_worker *w = open_worker(scene, &r);
     stm_view_request request = r.request;
     for (int i = 0; i < 20; i++) {
         stm_view_worker_start(w, &request);
@@ -132,10 +127,7 @@ START_TEST(a_picture_stays_while_the_next_is_made)
         }
         request.camera.to_world.m[0][3] += 0.01f;
     }
-    stm_view_worker_free(&w);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* The picture of some frames at rest, after all texels of them have come, and the camera has been elsewhere, with
  * direct light and fewer pixels if `direct`. */
@@ -169,33 +161,30 @@ static void rest_after_flight(stm_view_worker *w, stm_view_request request, bool
 }
 
 /* Whatever is left out while the camera moves: when it rests, the picture has the same bits. */
-START_TEST(a_picture_at_rest_is_exact)
+TEST(a_picture_at_rest_is_exact)
 {
     static uint8_t pictures[2][4 * WIDTH * HEIGHT];
-    stm_render_scene *scene = room();
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = room();
     bool is_open = false;
     for (int direct = 0; direct < 2; direct++) {
         stm_frames_options o = options_of_view();
-        stm_view_worker *w = NULL;
+        SCOPED(stm_view_worker_free) stm_view_worker *w = NULL;
         o.render.bounces = 3;
         ck_assert_int_eq(stm_view_worker_new(scene, &o, &w, &err), TXM_OK);
         const stm_view_result r = result_of(w);
         is_open = r.status == TXM_OK;
         if (is_open)
             rest_after_flight(w, r.request, direct, pictures[direct]);
-        stm_view_worker_free(&w);
     }
     if (is_open)
         ck_assert_mem_eq(pictures[0], pictures[1], sizeof *pictures);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
-START_TEST(frames_are_given_up_and_go_on)
+TEST(frames_are_given_up_and_go_on)
 {
-    stm_render_scene *scene = room();
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = room();
     stm_view_result r;
-    stm_view_worker *w = open_worker(scene, &r);
+    SCOPED(stm_view_worker_free) stm_view_worker *w = open_worker(scene, &r);
     stm_view_request request = r.request;
     uint32_t complete = 0;
     request.width = 640;
@@ -214,16 +203,13 @@ START_TEST(frames_are_given_up_and_go_on)
         ck_assert_uint_eq(stm_frames_totals_of(stm_view_worker_frames(w)).frames, complete);
         ck_assert_uint_lt(complete, 20);
     }
-    stm_view_worker_free(&w);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
-START_TEST(pictures_are_saved)
+TEST(pictures_are_saved)
 {
-    stm_render_scene *scene = room();
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = room();
     stm_view_result r;
-    stm_view_worker *w = open_worker(scene, &r);
+    SCOPED(stm_view_worker_free) stm_view_worker *w = open_worker(scene, &r);
     stm_view_request request = r.request;
     char name[512];
     snprintf(name, sizeof name, "%s", temp_file("shot.exr"));
@@ -243,15 +229,12 @@ START_TEST(pictures_are_saved)
         ck_assert_int_ne(r.shot, TXM_OK);
         ck_assert_int_eq(r.status, TXM_OK);
     }
-    stm_view_worker_free(&w);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* Whatever is running, nothing is waited for except reads that have begun. */
-START_TEST(it_ends_at_any_moment)
+TEST(it_ends_at_any_moment)
 {
-    stm_render_scene *scene = room();
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = room();
     const stm_frames_options o = options_of_view();
     for (int i = 0; i < 12; i++) {
         stm_view_worker *w = NULL;
@@ -266,16 +249,14 @@ START_TEST(it_ends_at_any_moment)
         stm_view_worker_free(&w);
         ck_assert_ptr_null(w);
     }
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 /* A scene without its tx files does not open, and the worker gives the reason. */
-START_TEST(what_cannot_be_opened_is_said)
+TEST(what_cannot_be_opened_is_said)
 {
     static const char *const missing[] = {"missing.tx"};
-    stm_render_scene *scene = NULL;
-    stm_view_worker *w = NULL;
+    SCOPED(stm_render_scene_free) stm_render_scene *scene = NULL;
+    SCOPED(stm_view_worker_free) stm_view_worker *w = NULL;
     const stm_frames_options o = options_of_view();
     ck_assert_int_eq(stm_render_scene_builtin("room", missing, 1, 0.0f, &scene, &err), TXM_OK);
     ck_assert_int_eq(stm_view_worker_new(scene, &o, &w, &err), TXM_OK);
@@ -283,19 +264,10 @@ START_TEST(what_cannot_be_opened_is_said)
     ck_assert_int_ne(r.status, TXM_OK);
     ck_assert_ptr_nonnull(strstr(r.err.message, "missing.tx"));
     ck_assert_ptr_null(stm_view_worker_frames(w));
-    stm_view_worker_free(&w);
-    stm_render_scene_free(&scene);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("view_worker");
-    temp_file(""); /* the folder belongs to this process and not to a test's */
     make_one_image();
-    TCase *t = add_case(suite, "view_worker");
-    tcase_set_timeout(t, 300);
-    add_tests(t, settings_change_between_frames, a_picture_stays_while_the_next_is_made, frames_are_given_up_and_go_on);
-    add_tests(t, a_picture_at_rest_is_exact, pictures_are_saved, it_ends_at_any_moment, what_cannot_be_opened_is_said);
-    return run_suite(suite);
+    return run_tests();
 }

@@ -4,7 +4,6 @@
  * gets them, and borders, for every type, on random pixels and on edge values, at odd sizes, in chunks of every height.
  * `make check` runs them on the CPU (tests/device/gpu_runtime.c); `make check-gpu` with TXM_GPU_PLUGIN on a GPU.
  */
-#include <check.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,10 +120,9 @@ static void make_levels(image *m)
     const txm_gpu_plan *p = &m->plan;
     const txm_pyramid_spec spec = {p->width, p->height, p->channels, p->type, p->curve, false, false, 0};
     const txm_pyramid_sink sink = {m, place, placed};
-    txm_pyramid *pyramid = NULL;
+    SCOPED(txm_pyramid_free) txm_pyramid *pyramid = NULL;
     ck_assert(!txm_pyramid_new(&spec, ops, &sink, &pyramid, NULL));
     ck_assert(txm_pyramid_push(pyramid, m->level[0], stored_row(m, 0), p->height));
-    txm_pyramid_free(&pyramid);
 }
 
 static image image_new(const txm_gpu_plan *plan)
@@ -157,7 +155,7 @@ static size_t expected_tile(const image *m, uint32_t level, uint32_t x, uint32_t
     const txm_gpu_plan *p = &m->plan;
     const txm_tile_format format = {p->type, p->channels, p->tile_px, {TXM_CODEC_NONE, 0}};
     size_t pixel = p->channels * txm_type_bytes(p->type), bytes = 0, row = p->tile_px * pixel;
-    txm_tile_encoder *e = NULL;
+    SCOPED(txm_tile_encoder_free) txm_tile_encoder *e = NULL;
     const void *plain = NULL;
     ck_assert(!txm_tile_encoder_new(&format, &e, NULL));
     ck_assert(!txm_tile_encode(e, m->level[level] + y * stored_row(m, level) + x * pixel, stored_row(m, level), w, h,
@@ -172,7 +170,6 @@ static size_t expected_tile(const image *m, uint32_t level, uint32_t x, uint32_t
     }
     if (!p->filter)
         memcpy(out, plain, bytes);
-    txm_tile_encoder_free(&e);
     return bytes;
 }
 
@@ -213,8 +210,8 @@ static void check_packed(const image *m, const txm_gpu_piece *piece)
     const txm_tile_format format = {p->type, p->channels, p->tile_px, {TXM_CODEC_ZIP, p->level}};
     uint32_t width = txm_level_size(p->width, piece->level), px = p->tile_px;
     size_t pixel = p->channels * txm_type_bytes(p->type), n = 0;
-    uint8_t *filtered = malloc((size_t)px * px * 16);
-    txm_tile_encoder *e = NULL;
+    FREED uint8_t *filtered = malloc((size_t)px * px * 16);
+    SCOPED(txm_tile_encoder_free) txm_tile_encoder *e = NULL;
     ck_assert(!txm_tile_encoder_new(&format, &e, NULL));
     for (uint32_t x = 0, i = 0; x < width; x += px, i++) {
         const txm_gpu_packed *packed = &piece->packed[i];
@@ -231,8 +228,6 @@ static void check_packed(const image *m, const txm_gpu_piece *piece)
                       piece->level, x, piece->y);
         compressed += packed->encoded;
     }
-    txm_tile_encoder_free(&e);
-    free(filtered);
 }
 
 static void check_piece(const image *m, const txm_gpu_piece *piece)
@@ -243,7 +238,7 @@ static void check_piece(const image *m, const txm_gpu_piece *piece)
     }
     ck_assert(piece->kind != TXM_GPU_TILES || !m->plan.encoders);
     uint32_t width = txm_level_size(m->plan.width, piece->level), px = m->plan.tile_px;
-    uint8_t *want = malloc(((size_t)px * px + 64 * px) * 16);
+    FREED uint8_t *want = malloc(((size_t)px * px + 64 * px) * 16);
     size_t at = 0;
     for (uint32_t x = 0; x < width; x += px) {
         uint32_t w = width - x < px ? width - x : px;
@@ -257,7 +252,6 @@ static void check_piece(const image *m, const txm_gpu_piece *piece)
         at += n;
     }
     ck_assert_uint_eq(at, piece->size_bytes);
-    free(want);
 }
 
 static void check_stats(const image *m, const txm_gpu_result *r)
@@ -368,7 +362,7 @@ static const struct {
 enum { LAYOUTS = sizeof layouts / sizeof *layouts, CURVES = TXM_CURVE_SRGB_PACKED + 1 };
 
 /* Every layout with each curve; only some of them for each size, unless thorough. */
-START_TEST(jobs_equal_scalar)
+TESTS(jobs_equal_scalar, 2 * SIZES)
 {
     const txm_type type = (txm_type)(_i % 2);
     const uint32_t *size = sizes[_i / 2];
@@ -390,16 +384,14 @@ START_TEST(jobs_equal_scalar)
                                    .slots = 2 + next_random() % 3,
                                    .encoders = plain ? 0 : next_random() % 2 * (1 + next_random() % 40),
                                    .level = (int32_t)(next_random() % 2)};
-        image m = image_new(&plan);
+        SCOPED(image_free) image m = image_new(&plan);
         run(&m, true);
-        image_free(&m);
     }
 }
-END_TEST
 
 /* Tiles of every kind of content, which the encoder decides on differently: each type and number of channels, tiles of
  * one block and of several; constant, smooth, repeated, noisy, and mixtures. */
-START_TEST(tiles_are_compressed_alike)
+TESTS(tiles_are_compressed_alike, 16)
 {
     const txm_type type = (txm_type)(_i % 2);
     const uint32_t channels = _i / 2 % 2 ? 4 : 1, tile_px = 64u << _i / 4 % 2;
@@ -418,7 +410,7 @@ START_TEST(tiles_are_compressed_alike)
     seed = 77u * (uint32_t)(_i + 1);
     compressed = 0;
     for (uint32_t kind = 0; kind < 6; kind++) {
-        image m = image_new(&plan);
+        SCOPED(image_free) image m = image_new(&plan);
         for (size_t i = 0; i < (size_t)plan.width * plan.height * channels; i++) {
             size_t pixel = i / channels;
             uint32_t x = (uint32_t)(pixel % plan.width), y = (uint32_t)(pixel / plan.width), r = next_random();
@@ -439,14 +431,12 @@ START_TEST(tiles_are_compressed_alike)
         conform_rows(&m);
         make_levels(&m);
         run(&m, false);
-        image_free(&m);
     }
     ck_assert_uint_gt(compressed, 4);
 }
-END_TEST
 
 /* A filtered tile is encoded into the same bytes as its pixels are. */
-START_TEST(filtered_tiles_encode_alike)
+TESTS(filtered_tiles_encode_alike, 12)
 {
     static const txm_codec codecs[] = {TXM_CODEC_ZIP, TXM_CODEC_ZSTD, TXM_CODEC_NONE};
     txm_type type = (txm_type)(_i % 2);
@@ -459,12 +449,12 @@ START_TEST(filtered_tiles_encode_alike)
                                .conform = {4, 4, false, false},
                                .channels = 4,
                                .filter = codec != TXM_CODEC_NONE};
-    image m = image_new(&plan);
+    SCOPED(image_free) image m = image_new(&plan);
     for (size_t i = 0; noise && i < stored_row(&m, 0) * plan.height; i++)
         m.level[0][i] = (uint8_t)(next_random() >> 12);
     const txm_tile_format format = {type, 4, 64, {codec, 0}};
-    uint8_t *filtered = malloc(64 * 64 * 16);
-    txm_tile_encoder *a = NULL, *b = NULL;
+    FREED uint8_t *filtered = malloc(64 * 64 * 16);
+    SCOPED(txm_tile_encoder_free) txm_tile_encoder *a = NULL, *b = NULL;
     ck_assert(!txm_tile_encoder_new(&format, &a, NULL) && !txm_tile_encoder_new(&format, &b, NULL));
     for (uint32_t x = 0; x < 90; x += 64)
         for (uint32_t y = 0; y < 70; y += 64) {
@@ -480,15 +470,10 @@ START_TEST(filtered_tiles_encode_alike)
         }
     ck_assert(stored == (codec == TXM_CODEC_NONE));
     ck_assert_int_eq(txm_tile_encode_filtered(b, filtered, 65, 1, NULL, NULL, NULL), TXM_STATUS_INTERNAL);
-    txm_tile_encoder_free(&a);
-    txm_tile_encoder_free(&b);
-    free(filtered);
-    image_free(&m);
 }
-END_TEST
 
 /* Plans that no image has are refused. */
-START_TEST(senseless_plans)
+TEST(senseless_plans)
 {
     const txm_gpu_plan good = {.width = 64,
                                .height = 64,
@@ -522,10 +507,9 @@ START_TEST(senseless_plans)
     gpu->close(&job);
     gpu->close(&job);
 }
-END_TEST
 
 /* A plan takes exactly the memory that it announces: a device with a byte less refuses it. */
-START_TEST(memory_is_as_planned)
+TEST(memory_is_as_planned)
 {
     const txm_gpu_plan plan = {.width = 500,
                                .height = 700,
@@ -567,10 +551,9 @@ START_TEST(memory_is_as_planned)
     gpu->trim(0);
     unsetenv("TXM_FAKE_MEMORY");
 }
-END_TEST
 
 /* The benchmark measures everything once, and each measurement gives the bytes that it moved. */
-START_TEST(bench_runs)
+TEST(bench_runs)
 {
     txm_gpu_plan plan = {.width = 64,
                          .height = 256,
@@ -594,10 +577,9 @@ START_TEST(bench_runs)
     plan.height = 128;
     ck_assert_int_eq(gpu->bench(0, &plan, m, &count, &err), TXM_STATUS_USAGE);
 }
-END_TEST
 
 /* The table of another build is recognised by its numbers. */
-START_TEST(table_says_what_it_is)
+TEST(table_says_what_it_is)
 {
     uint32_t n = 0;
     txm_device_facts info;
@@ -610,7 +592,6 @@ START_TEST(table_says_what_it_is)
     ck_assert(!plugin->describe(0, &info, &err));
     ck_assert(info.usable && *info.name && info.memory_bytes && info.free_bytes);
 }
-END_TEST
 
 int main(void)
 {
@@ -625,12 +606,6 @@ int main(void)
         return 1;
     }
     ops = txm_ops_isa("scalar");
-    Suite *suite = suite_create("gpu");
-    TCase *t = add_case(suite, "gpu");
-    tcase_add_loop_test(t, jobs_equal_scalar, 0, 2 * SIZES);
-    tcase_add_loop_test(t, tiles_are_compressed_alike, 0, 16);
-    tcase_add_loop_test(t, filtered_tiles_encode_alike, 0, 12);
-    add_tests(t, senseless_plans, memory_is_as_planned, bench_runs, table_says_what_it_is);
     /* A device's context cannot be used after a fork. */
-    return asked ? run_suite_in_one_process(suite) : run_suite(suite);
+    return asked ? run_tests_in_one_process() : run_tests();
 }

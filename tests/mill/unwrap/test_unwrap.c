@@ -233,7 +233,7 @@ static float (*read_uvs(const char *path, uint32_t faces, int corners))[2]
 {
     float(*uvs)[2] = calloc((size_t)faces * 4, sizeof *uvs);
     size_t bytes, count = 0;
-    uint8_t *data = load_file(path, &bytes);
+    FREED uint8_t *data = load_file(path, &bytes);
     txm_mesh mesh;
     txm_error err;
     ck_assert_msg(parse(path, data, bytes, corners == 4, &mesh, &err) == TXM_OK, "%s", err.message);
@@ -248,14 +248,12 @@ static float (*read_uvs(const char *path, uint32_t faces, int corners))[2]
         count = mesh.corner_count;
     } else {
         /* There is one vt for each corner, in order. */
-        char *text = strndup((const char *)data, bytes);
+        FREED char *text = strndup((const char *)data, bytes);
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
             count += sscanf(line, "vt %f %f", &uvs[count][0], &uvs[count][1]) == 2;
-        free(text);
     }
     ck_assert_uint_eq(count, (size_t)faces * (size_t)corners);
     txm_mesh_file_close(&mesh);
-    free(data);
     return uvs;
 }
 
@@ -368,14 +366,13 @@ static size_t compare_file(const char *name, const char *extension, uint32_t pag
     for (uint32_t i = 0; i < made.pages.pages; i++) {
         txm_settings settings;
         txm_result result;
-        char *page = txm_unwrapped_page_path(&made, i);
+        FREED char *page = txm_unwrapped_page_path(&made, i);
         txm_settings_init(&settings);
         settings.colorspace = "Non-Color";
         settings.alpha = txm_type_is_float(info->type) ? TXM_ALPHA_PREMULTIPLIED : TXM_ALPHA_STRAIGHT;
         ck_assert_msg(txm_convert(w.context, page, &settings, NULL, &result, &err) == TXM_OK, "%s", err.message);
         images[i] = whole_read(result.tx_path, TXM_EXTENSION_EXTEND);
         txm_result_clear(&result);
-        free(page);
     }
     ck_assert_int_eq(txm_ptex_filter_new(ptex, 1 << 20, &filter, &err), TXM_OK);
     const int corners = info->mesh == TXM_PTEX_QUADS ? 4 : 3;
@@ -604,8 +601,8 @@ TEST(pages_are_read_as_they_were_written)
         const uint32_t width = 67, height = heights[i / 12], n = channels[i / 4 % 3], samples = width * height * n;
         page_shape shape = {path, "txmill picture", -1, width, height, n, types[i % 4]};
         const size_t bytes = txm_type_bytes(shape.type), row_bytes = width * n * bytes;
-        uint8_t *pixels = malloc(samples * bytes);
-        float *values = malloc(samples * sizeof *values);
+        FREED uint8_t *pixels = malloc(samples * bytes);
+        FREED float *values = malloc(samples * sizeof *values);
         txm_settings settings;
         txm_result result;
         txm_error err = {0};
@@ -634,8 +631,6 @@ TEST(pages_are_read_as_they_were_written)
             ck_assert_mem_eq(image.pixels[0] + (k / n * image.channels + k % n) * bytes, pixels + k * bytes, bytes);
         whole_free(&image);
         txm_result_clear(&result);
-        free(pixels);
-        free(values);
     }
     free_world(&w);
 }

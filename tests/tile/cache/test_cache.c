@@ -3,7 +3,6 @@
  * The texture cache gives the bits of the sampler with everything in memory, for every budget, policy, number of
  * threads and order. Budgets are kept; textures are replaced, disappear, and are put together; statistics.
  */
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,7 +183,7 @@ typedef struct worker {
 static void *run_worker(void *arg)
 {
     worker *w = arg;
-    txm_cache_thread *t = NULL;
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = NULL;
     if (txm_cache_thread_new(w->cache, &t, NULL))
         return NULL;
     txm_sampler how = sample_random_sampler(&w->seed);
@@ -199,7 +198,6 @@ static void *run_worker(void *arg)
         if (w->epochs && n % 500 == 499)
             txm_cache_end_epoch(w->cache);
     }
-    txm_cache_thread_free(&t);
     return NULL;
 }
 
@@ -230,9 +228,9 @@ static int rounds(int n)
 /* The fourth is the memory of 32 tiles of the largest size. */
 static const uint64_t budgets[] = {0, 8 << 20, 2 << 20, 32 * 18496, 1};
 
-START_TEST(bits_for_every_budget_and_policy)
+TESTS(bits_for_every_budget_and_policy, 4)
 {
-    scene s = make_scene();
+    SCOPED(free_scene) scene s = make_scene();
     for (uint32_t policy = 0; policy < POLICIES; policy++)
         for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
             txm_cache_options o;
@@ -244,40 +242,34 @@ START_TEST(bits_for_every_budget_and_policy)
             o.keep_epochs = 1 + (b & 1);
             o.max_open = 1 + (uint32_t)b;
             o.coalesce = b % 3 ? TXM_COALESCE_CONSTANT | TXM_COALESCE_DUPLICATE : 0;
-            txm_cache *c = new_cache(&o);
+            SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
             register_scene(c, &s);
             compare_threads(c, &s, _i + 1, rounds(200), true);
-            txm_cache_free(&c);
         }
-    free_scene(&s);
 }
-END_TEST
 
-START_TEST(bits_with_invented_misses)
+TESTS(bits_with_invented_misses, POLICIES)
 {
-    scene s = make_scene();
+    SCOPED(free_scene) scene s = make_scene();
     txm_cache_options o;
     txm_cache_options_init(&o);
     txm_spurious = 0.5f;
     o.max_bytes = _i % 2 ? 1 << 20 : 0;
     o.policy = (uint32_t)_i;
-    txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
     register_scene(c, &s);
     compare_threads(c, &s, 4, rounds(300), false);
     ck_assert_uint_gt(stats_of(c).tiles_reloaded, (unsigned)rounds(300) / 4);
-    txm_cache_free(&c);
-    free_scene(&s);
 }
-END_TEST
 
 /* The size of a texture that has not been opened is unknown, so the file must be opened before CLIP can reject a
  * lookup. */
-START_TEST(first_look_ups_of_a_texture)
+TEST(first_look_ups_of_a_texture)
 {
     enum { COUNT = 600 };
-    scene s = make_scene();
-    txm_cache *c = new_cache(NULL);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(free_scene) scene s = make_scene();
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     uint64_t seed = 99;
     uint32_t missed = 0;
     register_scene(c, &s);
@@ -289,22 +281,11 @@ START_TEST(first_look_ups_of_a_texture)
         missed += stats_of(c).textures_opened != 0;
     }
     ck_assert_uint_gt(missed, COUNT / 2);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free_scene(&s);
 }
-END_TEST
 
 /* ---- main ---- */
 
 int main(void)
 {
-    Suite *suite = suite_create("cache");
-    TCase *tcase = add_case(suite, "cache");
-    temp_file("");
-    tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, bits_for_every_budget_and_policy, 0, 4);
-    tcase_add_loop_test(tcase, bits_with_invented_misses, 0, POLICIES);
-    tcase_add_test(tcase, first_look_ups_of_a_texture);
-    return run_suite_in_one_process(suite);
+    return run_tests_in_one_process();
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Calls for renderers that come from OpenImageIO: sets by a pattern, whole sets, channels, texels, metadata, counts. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,7 @@ static uint32_t set_of(txm_cache *c, char **pattern)
     return set;
 }
 
-START_TEST(a_pattern_opens_the_set_on_disk)
+TEST(a_pattern_opens_the_set_on_disk)
 {
     txm_cache *c = new_cache(NULL);
     txm_cache_thread *t = new_thread(c);
@@ -64,10 +63,9 @@ START_TEST(a_pattern_opens_the_set_on_disk)
     txm_cache_free(&c);
     free(pattern);
 }
-END_TEST
 
 /* Parts of a set have its coordinates: the right half of its first tile and the left half of the second. */
-START_TEST(parts_of_sets)
+TEST(parts_of_sets)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     o.coalesce = 0;
@@ -96,11 +94,10 @@ START_TEST(parts_of_sets)
     txm_cache_free(&c);
     free(pattern);
 }
-END_TEST
 
 /* ---- channels, texels, metadata ---- */
 
-START_TEST(channels_of_choice)
+TEST(channels_of_choice)
 {
     txm_cache *c = new_cache(NULL);
     txm_cache_thread *t = new_thread(c);
@@ -109,7 +106,7 @@ START_TEST(channels_of_choice)
     for (uint32_t stored = 1; stored <= 4; stored += stored == 1 ? 2 : 1) {
         char name[20];
         snprintf(name, sizeof name, "of%u.tx", stored);
-        char *path = write_cached(name, SIZE, SIZE, stored, TXM_TYPE_U8, MADE_NOISE, stored);
+        FREED char *path = write_cached(name, SIZE, SIZE, stored, TXM_TYPE_U8, MADE_NOISE, stored);
         const uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
         float whole[4];
         ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, whole), TXM_LOOKUP_HIT);
@@ -122,7 +119,6 @@ START_TEST(channels_of_choice)
                 ck_assert_float_eq(out[i], from >= stored ? 0.25f : whole[from]);
             }
         }
-        free(path);
     }
     /* What cannot be read is magenta, or of the caller's colour. */
     static const float missing[] = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f};
@@ -147,17 +143,16 @@ START_TEST(channels_of_choice)
     txm_cache_free(&c);
     free(path);
 }
-END_TEST
 
 /* They are those of the file, in every level, at a resolution too, and what is outside is filled. */
-START_TEST(texels_are_those_of_the_file)
+TEST(texels_are_those_of_the_file)
 {
     enum { WIDE = 300, HIGH = 70, EDGE = 3 };
-    char *path = write_cached("texels.tx", WIDE, HIGH, 4, TXM_TYPE_U8, MADE_NOISE, 5);
+    FREED char *path = write_cached("texels.tx", WIDE, HIGH, 4, TXM_TYPE_U8, MADE_NOISE, 5);
     txm_cache_options o = budget_options(1 << 20, TXM_CACHE_POLICY_LRU);
     o.resolution = 0.25f;
-    txm_cache *c = new_cache(&o);
-    txm_texture_set *set;
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_texture_set_free) txm_texture_set *set = NULL;
     uint32_t truth;
     ck_assert_int_eq(txm_texture_set_new(&set, NULL), TXM_OK);
     ck_assert_int_eq(txm_texture_set_add(set, path, TXM_EXTENSION_EXTEND, &truth, NULL), TXM_OK);
@@ -191,11 +186,7 @@ START_TEST(texels_are_those_of_the_file)
     const txm_cache_channels rgba = {0, 4, 0, NULL};
     ck_assert_int_eq(txm_cache_texels(c, id, &deep, &rgba, out, 4, NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_cache_texels(c, 99, &deep, &rgba, out, 4, NULL), TXM_STATUS_USAGE);
-    txm_texture_set_free(&set);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 typedef struct described {
     txm_tx_info info;
@@ -228,7 +219,7 @@ static txm_status read_nothing(void *user, uint32_t level, uint32_t x, uint32_t 
     return TXM_STATUS_IO;
 }
 
-START_TEST(metadata_comes_through_the_cache)
+TEST(metadata_comes_through_the_cache)
 {
     txm_cache_options o = budget_options(1 << 20, TXM_CACHE_POLICY_LRU);
     o.max_open = 1;
@@ -258,11 +249,10 @@ START_TEST(metadata_comes_through_the_cache)
     free(paths[0]);
     free(paths[1]);
 }
-END_TEST
 
 /* ---- counts ---- */
 
-START_TEST(counts_begin_again)
+TEST(counts_begin_again)
 {
     txm_cache *c = new_cache(NULL);
     txm_cache_thread *t = new_thread(c);
@@ -299,15 +289,4 @@ START_TEST(counts_begin_again)
     txm_cache_free(&c);
     free(path);
     free(trace);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("cache calls");
-    TCase *tcase = add_case(suite, "calls");
-    temp_file("");
-    add_tests(tcase, a_pattern_opens_the_set_on_disk, parts_of_sets, channels_of_choice, texels_are_those_of_the_file,
-              metadata_comes_through_the_cache, counts_begin_again);
-    return run_suite(suite);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Threads that keep no handle themselves: threads that end before the cache, after it and at the same time, many
  * caches, forks, destructors, and allocations that fail. */
-#include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@ static void free_texture(void)
 {
     free((char *)path);
 }
+FIXTURE(write_texture, free_texture)
 
 static txm_cache_thread *current(txm_cache *c)
 {
@@ -54,7 +54,7 @@ static txm_cache *cache_with_texture(void)
 
 /* Each cache has its own thread, and finds it again however many caches there are. The colours are those of a thread
  * that was made explicitly. */
-START_TEST(one_for_each_cache)
+TEST(one_for_each_cache)
 {
     enum { CACHES = 40 };
     txm_cache *caches[CACHES];
@@ -83,34 +83,30 @@ START_TEST(one_for_each_cache)
         txm_cache_free(&caches[i]);
     }
 }
-END_TEST
 
 /* A new cache at the address of an old one is a different cache, and what threads kept for caches that have ended is
  * freed. */
-START_TEST(caches_one_after_the_other)
+TEST(caches_one_after_the_other)
 {
     float out[4];
     for (int i = 0; i < 10; i++) {
-        txm_cache *c = cache_with_texture();
+        SCOPED(txm_cache_free) txm_cache *c = cache_with_texture();
         look(c, out);
-        txm_cache_free(&c);
     }
     refuse_memory(1L << 40); /* from here on, what is allocated and not freed is counted */
     for (int i = 0; i < 1000; i++) {
-        txm_cache *c;
+        SCOPED(txm_cache_free) txm_cache *c = NULL;
         txm_cache_thread *t;
         if (txm_cache_new(NULL, &c, NULL) || txm_cache_thread_current(c, &t, NULL))
             abort();
-        txm_cache_free(&c);
     }
     memory_was_refused();
     ck_assert_int_le(faults.live, 1);
 }
-END_TEST
 
 static txm_status make_one(void *user)
 {
-    txm_cache *c;
+    SCOPED(txm_cache_free) txm_cache *c = NULL;
     txm_cache_thread *t = (txm_cache_thread *)user;
     const txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     txm_status status = txm_cache_new(&o, &c, NULL);
@@ -119,18 +115,16 @@ static txm_status make_one(void *user)
         if (status != TXM_OK && t)
             abort();
     }
-    txm_cache_free(&c);
     return status;
 }
 
-START_TEST(refused_memory)
+TEST(refused_memory)
 {
     refuse_each(make_one, NULL);
 }
-END_TEST
 
 /* Once there is memory again, the same cache works for the same thread. */
-START_TEST(after_refused_memory)
+TEST(after_refused_memory)
 {
     counted count = {.refuse_in = 1};
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
@@ -146,7 +140,6 @@ START_TEST(after_refused_memory)
     txm_cache_free(&c);
     ck_assert_uint_eq(count.now, 0);
 }
-END_TEST
 
 /* ---- threads that end ------------------------------------------------------------------------------------------- */
 
@@ -158,7 +151,7 @@ static void *look_once(void *cache)
 }
 
 /* What threads have allocated is freed when they end, while the cache lives on; their counts stay. */
-START_TEST(threads_end_first)
+TEST(threads_end_first)
 {
     enum { THREADS = 8 };
     counted count = {0};
@@ -178,7 +171,6 @@ START_TEST(threads_end_first)
     txm_cache_free(&c);
     ck_assert_uint_eq(count.now, 0);
 }
-END_TEST
 
 typedef struct meeting {
     txm_cache *caches[2];
@@ -199,7 +191,7 @@ static void *outlive(void *user)
 
 /* The first cache is freed while all threads live. They go on with the second one, which is freed after they have
  * ended. */
-START_TEST(a_cache_ends_first)
+TEST(a_cache_ends_first)
 {
     enum { THREADS = 4 };
     meeting m = {.caches = {cache_with_texture(), cache_with_texture()}};
@@ -218,7 +210,6 @@ START_TEST(a_cache_ends_first)
     pthread_barrier_destroy(&m.looked);
     pthread_barrier_destroy(&m.freed);
 }
-END_TEST
 
 typedef struct race {
     txm_cache *cache;
@@ -234,7 +225,7 @@ static void *look_and_end(void *user)
 }
 
 /* Threads end while the cache is being freed. */
-START_TEST(both_end_at_once)
+TEST(both_end_at_once)
 {
     enum { THREADS = 4, TIMES = 100 };
     for (int n = 0; n < TIMES; n++) {
@@ -249,7 +240,6 @@ START_TEST(both_end_at_once)
             pthread_join(threads[i], NULL);
     }
 }
-END_TEST
 
 static pthread_key_t late_key;
 
@@ -266,7 +256,7 @@ static void *end_with_a_look(void *cache)
 }
 
 /* Another library's destructor may look up while the thread ends, before or after our destructor has run. */
-START_TEST(a_look_while_a_thread_ends)
+TESTS(a_look_while_a_thread_ends, 2)
 {
     counted count = {0};
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
@@ -287,7 +277,6 @@ START_TEST(a_look_while_a_thread_ends)
     txm_cache_free(&c);
     ck_assert_uint_eq(count.now, 0);
 }
-END_TEST
 
 /* ---- forks ------------------------------------------------------------------------------------------------------ */
 
@@ -296,9 +285,8 @@ static atomic_bool enough;
 static void *make_and_free(void *unused)
 {
     while (!atomic_load(&enough)) {
-        txm_cache *c = new_cache(NULL);
+        SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
         current(c);
-        txm_cache_free(&c);
     }
     return unused;
 }
@@ -322,11 +310,11 @@ static void end_child(void *unused)
 
 /* A child that was forked while other threads held locks makes its own cache and ends its thread without waiting for
  * anybody. */
-START_TEST(children)
+TEST(children)
 {
     pthread_t threads[2];
     pthread_key_t end;
-    txm_cache *c = cache_with_texture();
+    SCOPED(txm_cache_free) txm_cache *c = cache_with_texture();
     look_once(c);
     ck_assert_int_eq(pthread_key_create(&end, end_child), 0);
     ck_assert_int_eq(pthread_create(&threads[0], NULL, make_and_free, NULL), 0);
@@ -352,9 +340,7 @@ START_TEST(children)
     atomic_store(&enough, true);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
-    txm_cache_free(&c);
 }
-END_TEST
 
 enum { OPEN_FILES = 1000 };
 
@@ -371,7 +357,7 @@ static void *open_and_close(void *unused)
 }
 
 /* A child that was forked while other threads opened files opens files itself. */
-START_TEST(children_open_files)
+TEST(children_open_files)
 {
     static txm_tx *held[OPEN_FILES];
     pthread_t threads[2];
@@ -397,18 +383,4 @@ START_TEST(children_open_files)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < OPEN_FILES; i++)
         txm_tx_close(&held[i]);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("cache current");
-    TCase *t = add_case(suite, "cache current");
-    temp_file("");
-    tcase_add_checked_fixture(t, write_texture, free_texture);
-    tcase_set_timeout(t, 120);
-    add_tests(t, one_for_each_cache, caches_one_after_the_other, refused_memory, after_refused_memory,
-              threads_end_first, a_cache_ends_first, both_end_at_once, children, children_open_files);
-    tcase_add_loop_test(t, a_look_while_a_thread_ends, 0, 2);
-    return run_suite(suite);
 }

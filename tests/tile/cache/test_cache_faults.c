@@ -5,7 +5,6 @@
  * colour, bit for bit, or is magenta; what failed is counted and not tried again; memory stays in the budget, and
  * nothing is left open.
  */
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -117,7 +116,7 @@ static void run(char *const paths[2], answers *a, fault kind, long at, bool last
 }
 
 /* _i gives the kind of fault, and whether it lasts. */
-START_TEST(what_is_refused_costs_tiles_alone)
+TESTS(what_is_refused_costs_tiles_alone, 2 * FAULTS)
 {
     fault kind = (fault)(_i / 2);
     bool lasting = _i % 2;
@@ -155,7 +154,6 @@ START_TEST(what_is_refused_costs_tiles_alone)
     free(paths[0]);
     free(paths[1]);
 }
-END_TEST
 
 /* Returns the address at which a file is mapped. */
 static uint8_t *map_of(const char *path)
@@ -175,13 +173,13 @@ static uint8_t *map_of(const char *path)
 /* A file is cut short in place while the cache has it open, or the disk or file server fails to deliver a page of it.
  * The program's handler receives SIGBUS and passes the address on. Tiles in memory stay, others fail and give the
  * reason, and other files are not affected. A page that could not be read is tried again. */
-START_TEST(a_file_that_is_lost_while_it_is_open)
+TESTS(a_file_that_is_lost_while_it_is_open, 2)
 {
     static const char *const causes[] = {"victim.tx: became shorter", "victim.tx: a part of it cannot be read"};
-    char *victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 3);
-    char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 4);
-    txm_cache *c = new_cache(NULL);
-    txm_cache_thread *t = new_thread(c);
+    FREED char *victim = write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 3);
+    FREED char *other = write_cached("other.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 4);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     uint32_t a = add_texture(c, victim, TXM_EXTENSION_REPEAT), b = add_texture(c, other, TXM_EXTENSION_REPEAT);
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookup here = {0.1f, 0.1f, 1.0f / 512, 0, 0, 1.0f / 512},
@@ -207,47 +205,25 @@ START_TEST(a_file_that_is_lost_while_it_is_open)
     ck_assert_msg(strstr(s.message, causes[_i]), "%s", s.message);
     ck_assert_int_eq(txm_cache_replace(c, a, _i ? NULL : other, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_sample(t, a, &how, &there, NULL, out), TXM_LOOKUP_HIT);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(victim);
-    free(other);
 }
-END_TEST
 
 /* The functions return a complete report or none. */
-START_TEST(reports_are_whole)
+TESTS(reports_are_whole, 2)
 {
-    char *path = write_cached("a.tx", 150, 140, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    txm_cache *c = new_cache(NULL);
+    FREED char *path = write_cached("a.tx", 150, 140, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
     for (int i = 0; i < 8; i++)
         add_texture(c, path, TXM_EXTENSION_REPEAT);
-    char *whole = txm_cache_report(c, (txm_cache_report_format)_i);
+    FREED char *whole = txm_cache_report(c, (txm_cache_report_format)_i);
     ck_assert_ptr_nonnull(whole);
     bool refused = REFUSES_MEMORY;
     long n = 1;
     for (; refused && n < 1000; n++) {
         refuse_memory(n);
-        char *report = txm_cache_report(c, (txm_cache_report_format)_i);
+        FREED char *report = txm_cache_report(c, (txm_cache_report_format)_i);
         refused = memory_was_refused();
         ck_assert_msg(refused == !report, "allocation %ld", n);
         ck_assert(!report || strcmp(report, whole) == 0);
-        free(report);
     }
     ck_assert(n > 2 || !REFUSES_MEMORY);
-    free(whole);
-    txm_cache_free(&c);
-    free(path);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("cache faults");
-    TCase *tcase = add_case(suite, "cache faults");
-    temp_file("");
-    tcase_set_timeout(tcase, 300);
-    tcase_add_loop_test(tcase, what_is_refused_costs_tiles_alone, 0, 2 * FAULTS);
-    tcase_add_loop_test(tcase, a_file_that_is_lost_while_it_is_open, 0, 2);
-    tcase_add_loop_test(tcase, reports_are_whole, 0, 2);
-    return run_suite(suite);
 }

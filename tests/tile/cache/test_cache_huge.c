@@ -4,7 +4,6 @@
  * up at random and in a walk within a budget. TXM_HUGE_LOOKUPS and TXM_HUGE_MB set the number of lookups of each and
  * the budget: 150000 fill 2048.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -53,7 +52,7 @@ static void put_entry(uint8_t **at, uint16_t tag, uint16_t type, uint64_t count,
 static uint64_t add_tables(sparse *f, uint32_t tiles, uint64_t pixels, uint64_t *counts)
 {
     enum { SHORT_BYTES = 4 };
-    uint8_t *offsets = malloc((size_t)tiles * 8), *sizes = malloc((size_t)tiles * SHORT_BYTES);
+    FREED uint8_t *offsets = malloc((size_t)tiles * 8), *sizes = malloc((size_t)tiles * SHORT_BYTES);
     uint64_t at = f->end;
     for (uint32_t i = 0; i < tiles; i++) {
         txm_store_le64(offsets + (size_t)i * 8, pixels + (uint64_t)i * TILE_BYTES);
@@ -63,8 +62,6 @@ static uint64_t add_tables(sparse *f, uint32_t tiles, uint64_t pixels, uint64_t 
     put(f, sizes, (size_t)tiles * SHORT_BYTES, at + (uint64_t)tiles * 8);
     *counts = at + (uint64_t)tiles * 8;
     f->end = (*counts + (uint64_t)tiles * SHORT_BYTES + 7) & ~7ull;
-    free(offsets);
-    free(sizes);
     return at;
 }
 
@@ -148,10 +145,10 @@ static void check_marked(txm_cache_thread *t, uint32_t id, const txm_sampler *ho
         ck_assert_int_eq((int)lrintf(out[i] * 255.0f), (int)(n * 40503u >> 8 * i & 0xFF));
 }
 
-START_TEST(terabytes_through_a_budget)
+TEST(terabytes_through_a_budget)
 {
     unsigned long lookups = number("TXM_HUGE_LOOKUPS", 1500), mb = number("TXM_HUGE_MB", 12);
-    char *path = write_sparse();
+    FREED char *path = write_sparse();
     counted memory = {0};
     txm_cache_options o;
     txm_cache_options_init(&o);
@@ -208,16 +205,10 @@ START_TEST(terabytes_through_a_budget)
     txm_cache_free(&c);
     ck_assert_uint_eq(memory.now, 0);
     unlink(path);
-    free(path);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("cache huge");
-    TCase *tcase = add_case(suite, "cache huge");
-    temp_file("");
-    tcase_set_timeout(tcase, 600);
-    add_tests(tcase, terabytes_through_a_budget);
-    return run_suite(suite);
+    setenv("CK_DEFAULT_TIMEOUT", "600", 1);
+    return run_tests();
 }

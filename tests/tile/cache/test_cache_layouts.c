@@ -3,7 +3,6 @@
  * Layouts of pixels in memory, and how they get there: small textures that are packed, opaque ones of three channels,
  * files that are read and not mapped. The bits are those of a set of textures, which does none of this.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,20 +21,18 @@ static char *write_opaque(const char *name, uint32_t width, uint32_t height, txm
 {
     static const uint8_t one[4][4] = {{0xFF}, {0xFF, 0xFF}, {0x00, 0x3C}, {0x00, 0x00, 0x80, 0x3F}};
     char *path = strdup(temp_file(name));
-    made_image m = make_image(width, height, 4, type, 64, (txm_compression){0}, MADE_NOISE);
+    SCOPED(free_image) made_image m = make_image(width, height, 4, type, 64, (txm_compression){0}, MADE_NOISE);
     const size_t sample = txm_type_bytes(type);
     for (uint32_t l = 0; l < txm_level_count(width, height); l++)
         for (size_t i = 0; i < (size_t)txm_level_size(width, l) * txm_level_size(height, l); i++)
             memcpy(m.levels[l] + (4 * i + 3) * sample, one[type], sample);
     if (!truly)
         memset(m.levels[1] + 3 * sample, 0, sample);
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    SCOPED(close_descriptor) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     txm_tx_metadata metadata = made_metadata();
     txm_tx_summary summary = made_summary();
     summary.average[3] = 1.0f;
     ck_assert_int_eq(write_image(fd, &m, &metadata, &summary, NULL, NULL), TXM_OK);
-    close(fd);
-    free_image(&m);
     return path;
 }
 
@@ -44,10 +41,10 @@ static char *write_opaque(const char *name, uint32_t width, uint32_t height, txm
 static void compare(const char *path, txm_extension extension, const txm_cache_options *o, txm_view_texture *shape)
 {
     enum { COUNT = 64 };
-    txm_cache *c = new_cache(o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const uint32_t id = add_texture(c, path, extension);
-    txm_texture_set *set = NULL;
+    SCOPED(txm_texture_set_free) txm_texture_set *set = NULL;
     uint32_t truth, random[2][COUNT];
     uint64_t state = 99 + (uint64_t)extension;
     float in[6][COUNT], out[2][4][COUNT];
@@ -93,9 +90,6 @@ static void compare(const char *path, txm_extension extension, const txm_cache_o
     }
     ck_assert_int_eq(txm_cache_open(c, id, shape, NULL), TXM_OK);
     ck_assert_uint_eq(stats_of(c).tiles_failed, 0);
-    txm_texture_set_free(&set);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
 
 static txm_cache_options layout_options(void)
@@ -105,7 +99,7 @@ static txm_cache_options layout_options(void)
     return o;
 }
 
-START_TEST(small_textures_are_packed)
+TESTS(small_textures_are_packed, 4)
 {
     static const uint32_t sizes[][2] = {{16, 16}, {32, 32}, {1, 1}, {31, 2}, {3, 32}, {33, 8}, {17, 23}};
     const txm_type type = (txm_type)(_i % 4);
@@ -113,18 +107,16 @@ START_TEST(small_textures_are_packed)
     for (uint32_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
         for (int extension = TXM_EXTENSION_REPEAT; extension <= TXM_EXTENSION_MIRROR; extension++) {
             const uint32_t channels = type == TXM_TYPE_U8 && n % 3 == 2 ? 3 : n % 3 ? 4 : 1;
-            char *path = write_cached("small.tx", sizes[n][0], sizes[n][1], channels, type, MADE_NOISE, n);
+            FREED char *path = write_cached("small.tx", sizes[n][0], sizes[n][1], channels, type, MADE_NOISE, n);
             txm_view_texture shape;
             o.keep_rgb = n & 1;
             compare(path, (txm_extension)extension, &o, &shape);
             const bool packed = sizes[n][0] <= 32 && !(channels == 3 && extension == TXM_EXTENSION_CLIP);
             ck_assert_int_eq(shape.tile_shift == TXM_SHIFT_PACKED, packed);
-            free(path);
         }
 }
-END_TEST
 
-START_TEST(opaque_textures_keep_three_channels)
+TESTS(opaque_textures_keep_three_channels, 4)
 {
     const txm_type type = (txm_type)(_i % 4);
     txm_cache_options o = layout_options();
@@ -132,24 +124,21 @@ START_TEST(opaque_textures_keep_three_channels)
     for (int n = 0; n < 4; n++)
         for (int extension = TXM_EXTENSION_REPEAT; extension <= TXM_EXTENSION_MIRROR; extension++) {
             const uint32_t size = n & 2 ? 30 : 200;
-            char *path = write_opaque("opaque.tx", size, size / 2, type, n & 1);
+            FREED char *path = write_opaque("opaque.tx", size, size / 2, type, n & 1);
             txm_view_texture shape;
             compare(path, (txm_extension)extension, &o, &shape);
             ck_assert_uint_eq(shape.channels, n & 1 && extension != TXM_EXTENSION_CLIP ? 3 : 4);
-            free(path);
         }
     if (type == TXM_TYPE_U8 || type == TXM_TYPE_U16) {
-        char *path = write_cached("rgb.tx", 300, 100, 3, type, MADE_NOISE, 1);
+        FREED char *path = write_cached("rgb.tx", 300, 100, 3, type, MADE_NOISE, 1);
         txm_view_texture shape;
         compare(path, TXM_EXTENSION_MIRROR, &o, &shape);
         ck_assert_uint_eq(shape.channels, 3);
-        free(path);
     }
 }
-END_TEST
 
 /* With a border section and without, of every type; half of the other properties, unless thorough. */
-START_TEST(files_that_are_read)
+TESTS(files_that_are_read, 4)
 {
     const txm_type type = (txm_type)(_i % 4);
     txm_cache_options o = layout_options();
@@ -157,36 +146,32 @@ START_TEST(files_that_are_read)
     o.read_files = 1;
     o.max_open = 1;
     for (uint32_t channels = 1; channels <= 4; channels += channels == 1 ? 3 : 1) {
-        char *path = write_cached("read.tx", 500, 300, channels, type, MADE_NOISE, channels);
+        FREED char *path = write_cached("read.tx", 500, 300, channels, type, MADE_NOISE, channels);
         if (thorough() || (channels + (uint32_t)_i) % 2)
             compare(path, TXM_EXTENSION_REPEAT, &o, &shape);
         if (thorough() || (channels + (uint32_t)_i) % 2 == 0)
             compare(path, TXM_EXTENSION_EXTEND, &o, &shape);
-        free(path);
     }
     if (type >= TXM_TYPE_HALF)
         for (int compression = thorough() ? 0 : _i % 2; compression < 6; compression += thorough() ? 1 : 2) {
             const char *path = temp_file("foreign.exr.tx");
-            made_image m = make_image(200, 130, 4, type, 64, (txm_compression){0}, MADE_SMOOTH);
-            txm_tx *tx = NULL;
+            SCOPED(free_image) made_image m = make_image(200, 130, 4, type, 64, (txm_compression){0}, MADE_SMOOTH);
+            SCOPED(txm_tx_close) txm_tx *tx = NULL;
             write_foreign_exr(path, &m, compression);
             if (txm_tx_open(path, &tx, NULL) == TXM_OK)
                 compare(path, TXM_EXTENSION_REPEAT, &o, &shape);
-            txm_tx_close(&tx);
-            free_image(&m);
         }
 }
-END_TEST
 
 /* No handler is installed, so a signal would end the test. */
-START_TEST(files_that_are_read_raise_no_signal)
+TESTS(files_that_are_read_raise_no_signal, 2)
 {
     const bool exr = _i & 1;
-    char *path = write_cached("cut.tx", 1024, 1024, 4, exr ? TXM_TYPE_HALF : TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("cut.tx", 1024, 1024, 4, exr ? TXM_TYPE_HALF : TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     o.read_files = 1;
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     txm_lookup at = at_level(0.01f, 0.99f, 0, 1024);
@@ -200,11 +185,7 @@ START_TEST(files_that_are_read_raise_no_signal)
     }
     ck_assert_uint_eq(counts[TXM_LOOKUP_MISS], 0);
     ck_assert_uint_gt(counts[TXM_LOOKUP_FAILURE], 150);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* All that the cache keeps for a million textures of 16x16 px, apart from their names, takes at most 1.3 times the
  * memory of their pixels. The functions below add fewer, from callbacks and from files, and look up in each. */
@@ -246,13 +227,13 @@ static void compare_icons(txm_cache *c, uint32_t count, uint64_t name_bytes)
     ck_assert_msg(ratio < 1.3, "%.3f times the pixels", ratio);
 }
 
-START_TEST(icons_from_callbacks)
+TEST(icons_from_callbacks)
 {
     static const char name[] = "icon";
     enum { ICONS = 50000 };
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     for (size_t i = 0; i < ICONS; i++) {
         const txm_tile_source source = {
             .struct_size = sizeof source, .user = (void *)i, .describe = describe_icon, .read = read_icon};
@@ -263,13 +244,10 @@ START_TEST(icons_from_callbacks)
         ck_assert_float_eq_tol(out[0], (float)(i & 255) * (1.0f / 255.0f), 1e-5f);
     }
     compare_icons(c, ICONS, ICONS * sizeof name);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* Copies of one file, with different SHA-1s in their metadata. */
-START_TEST(icons_from_files)
+TEST(icons_from_files)
 {
     enum { ICONS = 5000, SHA1_DIGITS = 40 };
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
@@ -300,19 +278,4 @@ START_TEST(icons_from_files)
     txm_cache_free(&c);
     free(data);
     free(made);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("cache layouts");
-    TCase *tcase = add_case(suite, "cache layouts");
-    temp_file("");
-    tcase_set_timeout(tcase, 300);
-    add_tests(tcase, icons_from_callbacks, icons_from_files);
-    tcase_add_loop_test(tcase, small_textures_are_packed, 0, 4);
-    tcase_add_loop_test(tcase, opaque_textures_keep_three_channels, 0, 4);
-    tcase_add_loop_test(tcase, files_that_are_read, 0, 4);
-    tcase_add_loop_test(tcase, files_that_are_read_raise_no_signal, 0, 2);
-    return run_suite(suite);
 }

@@ -10,7 +10,6 @@
  * more lookups, wavefronts and the threads that change and destroy pause longer, so that any run has some thousand
  * faults (make check-cache-stress).
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -315,7 +314,7 @@ static txm_cache_thread *thread_of_cache(void)
 static void *look_up(void *seed)
 {
     uint64_t s = *(const uint64_t *)seed;
-    call *calls = malloc(2 * sizeof *calls);
+    FREED call *calls = malloc(2 * sizeof *calls);
     txm_cache_thread *t = thread_of_cache();
     for (uint32_t n = 1; !atomic_load(&stop); n++) {
         pthread_rwlock_rdlock(&view_lock);
@@ -330,7 +329,6 @@ static void *look_up(void *seed)
         }
     }
     txm_cache_thread_free(&t);
-    free(calls);
     return NULL;
 }
 
@@ -403,7 +401,7 @@ static void *wave(void *seed)
     enum { REQUESTS = 20000, LAUNCHES = 20000 };
     uint64_t s = *(const uint64_t *)seed;
     step steps[WAVE];
-    uint32_t *requests = malloc(REQUESTS * sizeof *requests);
+    FREED uint32_t *requests = malloc(REQUESTS * sizeof *requests);
     txm_lookup_state lane = {.capacity = s & 2 ? REQUESTS : 64, .requests = requests};
     txm_ticket *polled = NULL;
     txm_cache_viewer *viewer = NULL;
@@ -435,7 +433,6 @@ static void *wave(void *seed)
     }
     txm_ticket_cancel(&polled);
     txm_cache_viewer_free(&viewer);
-    free(requests);
     return NULL;
 }
 
@@ -653,12 +650,11 @@ static void check_recovery(uint64_t seed)
     }
     ck_assert_int_eq(txm_cache_replace(cache, ids[FILES], NULL, NULL), TXM_OK);
     atomic_store(&harmed, false);
-    txm_cache_thread *t = new_thread(cache);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(cache);
     for (int i = 0; i < 2000; i++) {
         const step p = some_step(&seed);
         look_once(t, &p, i % 4 == 0);
     }
-    txm_cache_thread_free(&t);
 }
 
 /* In the first part no lookup may fail; then everything happens at once. */
@@ -704,7 +700,7 @@ static uint64_t number_of(const char *name, uint64_t usual)
     return text && *text ? strtoull(text, NULL, 10) : usual;
 }
 
-START_TEST(all_calls_at_once)
+TEST(all_calls_at_once)
 {
     /* Sanitizers make our decoders slow, and the cache does not see the codec; hence most large files have another. */
     static const struct {
@@ -759,14 +755,9 @@ START_TEST(all_calls_at_once)
     pthread_rwlock_destroy(&view_lock);
     pthread_rwlockattr_destroy(&kind);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("cache_mixed");
-    TCase *tcase = add_case(suite, "mixed");
-    temp_file("");
-    tcase_set_timeout(tcase, 0);
-    add_tests(tcase, all_calls_at_once);
-    return run_suite(suite);
+    setenv("CK_DEFAULT_TIMEOUT", "0", 1); /* it may be asked to go on for hours */
+    return run_tests();
 }

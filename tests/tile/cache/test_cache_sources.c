@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Textures of the cache whose tiles are not in files: images in memory, procedural ones, and sources that give wrong
  * answers or fail. */
-#include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -70,14 +69,14 @@ static txm_tile_source source_of(packed *p)
 
 /* For all types, extensions and tile sizes, the bits are those of the image without tiles, even within a small
  * budget. */
-START_TEST(images_in_memory)
+TESTS(images_in_memory, 4)
 {
     static const uint32_t sizes[][2] = {{300, 200}, {64, 64}, {1, 1}, {3, 150}, {257, 5}}, tiles[] = {8, 64, 512, 16};
     const txm_type type = (txm_type)(_i % 4);
     uint64_t state = 7 + (uint64_t)_i;
     for (uint32_t n = 0; n < 5; n++)
         for (int extension = (int)n % 2; extension < 16; extension += 2) {
-            char *path = write_cached("packed.tx", sizes[n][0], sizes[n][1], n & 1 ? 1 : 4, type, MADE_NOISE, n);
+            FREED char *path = write_cached("packed.tx", sizes[n][0], sizes[n][1], n & 1 ? 1 : 4, type, MADE_NOISE, n);
             packed p = {.image = whole_read(path, (txm_extension)extension), .tile_px = tiles[(n + (uint32_t)_i) % 4]};
             const txm_tile_source source = source_of(&p);
             txm_cache_options o = budget_options(1 << 20, TXM_CACHE_POLICY_LRU);
@@ -108,10 +107,8 @@ START_TEST(images_in_memory)
             txm_cache_free(&c);
             ck_assert_int_eq(p.closed, 1);
             whole_free(&p.image);
-            free(path);
         }
 }
-END_TEST
 
 /* If the finest levels are left out, borders come from the levels that remain. Each level has its number as its colour,
  * also at the edges of the image. */
@@ -139,13 +136,13 @@ static txm_status describe_numbers(void *user, txm_tile_shape *shape, txm_error 
     return TXM_OK;
 }
 
-START_TEST(fine_levels_are_left_out)
+TEST(fine_levels_are_left_out)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     const txm_tile_source source = {sizeof source, NULL, describe_numbers, read_numbers, NULL};
     o.limit_px = 256;
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     for (int extension = TXM_EXTENSION_REPEAT; extension <= TXM_EXTENSION_MIRROR; extension++) {
         uint32_t id;
@@ -159,13 +156,10 @@ START_TEST(fine_levels_are_left_out)
                               (double)out[0]);
             }
     }
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* Missing tiles have the average that the source gives, or the colour of the 1x1 level if it gives none. */
-START_TEST(averages)
+TEST(averages)
 {
     const float named[4] = {3.0f, 3.0f, 3.0f, 1.0f};
     for (int i = 0; i < 4; i++) {
@@ -175,15 +169,13 @@ START_TEST(averages)
         txm_view_texture info;
         uint32_t id;
         o.stand_in = i & 2 ? TXM_STAND_IN_KIND_AVERAGE : TXM_STAND_IN_KIND_NONE;
-        txm_cache *c = new_cache(&o);
+        SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
         ck_assert_int_eq(txm_cache_add_source(c, "numbers", &source, TXM_EXTENSION_REPEAT, &id, NULL), TXM_OK);
         ck_assert_int_eq(txm_cache_open(c, id, &info, NULL), TXM_OK);
         const float want = i & 1 ? 3.0f : i & 2 ? 10.0f : 0.5f;
         ck_assert_msg(info.average[0] == want, "%d: %g", i, (double)info.average[0]);
-        txm_cache_free(&c);
     }
 }
-END_TEST
 
 /* ---- procedural ones ---- */
 
@@ -243,10 +235,10 @@ static uint32_t add_painted(txm_cache *c, painted *p)
 }
 
 /* Sources with equal digests share tiles; those with other digests, or none, do not. */
-START_TEST(digests_are_shared)
+TEST(digests_are_shared)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    char *path = write_cached("packed.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("packed.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     packed p[2] = {{.image = whole_read(path, TXM_EXTENSION_REPEAT), .tile_px = 64}, {.tile_px = 64}};
     p[1].image = p[0].image;
     txm_cache *c = new_cache(&o);
@@ -283,9 +275,7 @@ START_TEST(digests_are_shared)
     ck_assert_int_eq(p[0].closed, 1);
     ck_assert_int_eq(p[1].closed, 1);
     whole_free(&p[0].image);
-    free(path);
 }
-END_TEST
 
 static txm_lookup_result look_at_canvas(txm_cache_thread *t, uint32_t id, float u, float v, float *value)
 {
@@ -298,14 +288,14 @@ static txm_lookup_result look_at_canvas(txm_cache_thread *t, uint32_t id, float 
 }
 
 /* Changes show where they were announced, and only there. */
-START_TEST(painting)
+TEST(painting)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     o.coalesce = 0;
     painted p = canvas();
-    txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
     const uint32_t id = add_painted(c, &p);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     float value;
     ck_assert_int_eq(txm_cache_preload(c, id, NULL, NULL), TXM_OK);
     atomic_store(&p.value, 2);
@@ -316,22 +306,19 @@ START_TEST(painting)
     ck_assert(value == 2.0f);
     look_at_canvas(t, id, 0.9f, 0.1f, &value);
     ck_assert(value == 1.0f);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* A permanent failure lasts until the source is invalidated or replaced; a temporary one is tried again. */
-START_TEST(sources_that_fail)
+TEST(sources_that_fail)
 {
     static const txm_status statuses[] = {TXM_STATUS_CORRUPT, TXM_STATUS_IO, (txm_status)4711};
     for (int i = 0; i < 6; i++) {
         txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
         painted p = canvas();
         txm_cache_texture_stats stats;
-        txm_cache *c = new_cache(&o);
+        SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
         const uint32_t id = add_painted(c, &p);
-        txm_cache_thread *t = new_thread(c);
+        SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
         float value;
         p.failure = statuses[i / 2];
         p.silent = i & 1;
@@ -352,13 +339,10 @@ START_TEST(sources_that_fail)
         }
         ck_assert_int_eq(look, TXM_LOOKUP_HIT);
         ck_assert(value == 1.0f);
-        txm_cache_thread_free(&t);
-        txm_cache_free(&c);
     }
 }
-END_TEST
 
-START_TEST(shapes_that_cannot_be)
+TEST(shapes_that_cannot_be)
 {
     const txm_tile_shape good = canvas().shape;
     txm_tile_shape bad[13];
@@ -379,8 +363,8 @@ START_TEST(shapes_that_cannot_be)
     bad[12].width = bad[12].height = 65536; /* its tables would be larger than many budgets */
     bad[12].tile_px = 32;
     txm_cache_options o = budget_options(1 << 20, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     painted p[13];
     for (int i = 0; i < 13; i++) {
         txm_error err;
@@ -397,10 +381,7 @@ START_TEST(shapes_that_cannot_be)
     uint32_t id;
     ck_assert_int_eq(txm_cache_add_source(c, "none", &none, TXM_EXTENSION_CLIP, &id, NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_cache_add_source(c, "old", &old, TXM_EXTENSION_CLIP, &id, NULL), TXM_STATUS_USAGE);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
-END_TEST
 
 typedef struct painter {
     pthread_t thread;
@@ -412,7 +393,7 @@ typedef struct painter {
 static void *look_at_random(void *arg)
 {
     painter *w = arg;
-    txm_cache_thread *t = new_thread(w->cache);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(w->cache);
     for (int i = 0; i < 300; i++) {
         float value;
         ck_assert_int_eq(look_at_canvas(t, w->id, unit(&w->seed), unit(&w->seed), &value), TXM_LOOKUP_HIT);
@@ -420,18 +401,17 @@ static void *look_at_random(void *arg)
         if (i % 50 == 0)
             txm_cache_invalidate(w->cache, w->id, NULL, NULL);
     }
-    txm_cache_thread_free(&t);
     return NULL;
 }
 
 /* Many threads read slowly while the picture changes. */
-START_TEST(many_threads)
+TEST(many_threads)
 {
     txm_cache_options o = budget_options(1 << 19, TXM_CACHE_POLICY_LRU);
     painted p = canvas();
     painter w[4];
     p.slow_ms = 2;
-    txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
     const uint32_t id = add_painted(c, &p);
     for (int i = 0; i < 4; i++) {
         w[i] = (painter){.cache = c, .id = id, .seed = 5 + (unsigned)i};
@@ -444,15 +424,12 @@ START_TEST(many_threads)
     }
     for (int i = 0; i < 4; i++)
         pthread_join(w[i].thread, NULL);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     txm_cache_invalidate(c, id, NULL, NULL);
     float value;
     ck_assert_int_eq(look_at_canvas(t, id, 0.3f, 0.3f, &value), TXM_LOOKUP_HIT);
     ck_assert_float_eq_tol(value, 50.0f, 1e-4f);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* Runs a launch that needs one tile, in the viewer's own view, and returns whether the tile is there. */
 static bool launch_at_canvas(txm_cache_viewer *viewer, uint32_t id, float u, txm_ticket **ticket)
@@ -471,7 +448,7 @@ static bool launch_at_canvas(txm_cache_viewer *viewer, uint32_t id, float u, txm
 
 /* A launch whose only missing tiles are being loaded by another launch's batch, or find no room beside it, waits for
  * that batch, whoever reads it. It is not repeated in vain. */
-START_TEST(launches_wait_for_others)
+TESTS(launches_wait_for_others, 4)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     painted p = canvas();
@@ -482,7 +459,7 @@ START_TEST(launches_wait_for_others)
     o.max_queued = 1;
     o.coalesce = 0;
     p.slow_ms = 100;
-    txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
     const uint32_t id = add_painted(c, &p);
     ck_assert_int_eq(txm_cache_register(c, id, NULL), TXM_OK);
     for (int i = 0; i < 2; i++)
@@ -501,9 +478,7 @@ START_TEST(launches_wait_for_others)
     txm_cache_viewer_free(&viewers[1]);
     txm_ticket_wait(&of_other);
     txm_cache_viewer_free(&viewers[0]);
-    txm_cache_free(&c);
 }
-END_TEST
 
 typedef struct slow_memory {
     txm_cache *cache;
@@ -538,7 +513,7 @@ static void *want_answers(void *arg)
 }
 
 /* Ending a render tile drops 44,000 tiles. Others get the lock before all of them are gone. */
-START_TEST(ending_a_render_tile_gives_way)
+TEST(ending_a_render_tile_gives_way)
 {
     slow_memory m = {.slow = false};
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_RENDER_TILES);
@@ -550,7 +525,7 @@ START_TEST(ending_a_render_tile_gives_way)
     p.shape.height = 1024;
     p.shape.levels = 12;
     p.shape.tile_px = 8;
-    txm_cache *c = m.cache = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = m.cache = new_cache(&o);
     const uint32_t id = add_painted(c, &p);
     ck_assert_int_eq(txm_cache_preload(c, id, NULL, NULL), TXM_OK);
     ck_assert_uint_gt(stats_of(c).tiles, 40000);
@@ -568,23 +543,4 @@ START_TEST(ending_a_render_tile_gives_way)
     pthread_join(thread, NULL);
     ck_assert_uint_lt(stats_of(c).tiles, 10);
     ck_assert_msg(after > before + 3, "%u answers", after - before);
-    txm_cache_free(&c);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("cache_sources");
-    TCase *tcase = add_case(suite, "cache_sources");
-    temp_file("");
-    tcase_set_timeout(tcase, 300);
-    tcase_add_loop_test(tcase, images_in_memory, 0, 4);
-    add_tests(tcase, digests_are_shared, fine_levels_are_left_out, averages);
-    tcase_add_test(tcase, painting);
-    tcase_add_test(tcase, sources_that_fail);
-    tcase_add_test(tcase, shapes_that_cannot_be);
-    tcase_add_test(tcase, many_threads);
-    tcase_add_loop_test(tcase, launches_wait_for_others, 0, 4);
-    tcase_add_test(tcase, ending_a_render_tile_gives_way);
-    return run_suite(suite);
 }

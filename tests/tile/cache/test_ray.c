@@ -4,7 +4,6 @@
  * the film arrive, after reflection and refraction at spheres, are differentiated numerically, and ray.h must give the
  * same in float, step by step. Cones are compared with the same rays where they are exact, near the axis.
  */
-#include <check.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -189,28 +188,25 @@ static void check_scene(scene s, const char *what)
 
 static const sphere ball = {{0.1, -0.05, 5}, 1.2};
 
-START_TEST(a_plane_alone)
+TEST(a_plane_alone)
 {
     check_scene((scene){.ball = ball, .point = {0, 0, 8}, .normal = {0.48, 0.6, -0.64}}, "plane");
 }
-END_TEST
 
-START_TEST(mirror_balls)
+TEST(mirror_balls)
 {
     scene s = {.ball = ball, .stages = {{REFLECT, false, 0}}, .count = 1, .point = {0, 0, -3}, .normal = {0, 0.6, 0.8}};
     check_scene(s, "mirror ball");
 }
-END_TEST
 
 /* Rays meet the far side of the sphere from the inside, which focuses them. */
-START_TEST(hollow_mirrors)
+TEST(hollow_mirrors)
 {
     scene s = {.ball = ball, .stages = {{REFLECT, true, 0}}, .count = 1, .point = {0, 0, -3}, .normal = {0.6, 0, 0.8}};
     check_scene(s, "hollow mirror");
 }
-END_TEST
 
-START_TEST(glass_balls)
+TEST(glass_balls)
 {
     scene s = {.ball = ball,
                .stages = {{REFRACT, false, 1 / 1.5}, {REFRACT, true, 1.5}},
@@ -219,9 +215,8 @@ START_TEST(glass_balls)
                .normal = {0, 0.28, -0.96}};
     check_scene(s, "glass ball");
 }
-END_TEST
 
-START_TEST(mirrors_behind_glass)
+TEST(mirrors_behind_glass)
 {
     scene s = {.ball = ball,
                .stages = {{REFRACT, false, 1 / 1.3}, {REFLECT, true, 0}},
@@ -230,9 +225,8 @@ START_TEST(mirrors_behind_glass)
                .normal = {0, 0, -1}};
     check_scene(s, "mirror behind glass");
 }
-END_TEST
 
-START_TEST(total_reflection)
+TEST(total_reflection)
 {
     txm_full f = {txm_vec_make(1, 2, 3), txm_vec_make(4, 5, 6), txm_vec_make(7, 8, 9), txm_vec_make(1, 1, 1)}, kept = f;
     txm_vec3 n = txm_vec_make(0, 0, 1), none = txm_vec_make(0, 0, 0);
@@ -240,7 +234,6 @@ START_TEST(total_reflection)
     ck_assert_mem_eq(&f, &kept, sizeof f);
     ck_assert_int_eq(txm_full_refract(&f, txm_vec_make(0.6f, 0, -0.8f), n, none, none, 1.5f), 1);
 }
-END_TEST
 
 /* ---- cones ---- */
 
@@ -252,7 +245,7 @@ static double spread(const scene *s)
     return apart.x / a;
 }
 
-START_TEST(cones_near_the_axis)
+TEST(cones_near_the_axis)
 {
     const double distance = 4, radius = 1.5, walls[] = {3.5, 2, -1, -6};
     const sphere straight = {{0, 0, distance + radius}, radius}, hollow = {{0, 0, distance - radius}, radius};
@@ -288,7 +281,6 @@ START_TEST(cones_near_the_axis)
                       (double)c.width, spread(&s));
     }
 }
-END_TEST
 
 /* Computes the axes of the ellipse that the footprint is in a texture without distortion. */
 static void axes(txm_uv_differential d, double *longer, double *shorter)
@@ -300,7 +292,7 @@ static void axes(txm_uv_differential d, double *longer, double *shorter)
     *shorter = sqrt(fmax(0, (sum - root) / 2));
 }
 
-START_TEST(cones_on_slanted_surfaces)
+TEST(cones_on_slanted_surfaces)
 {
     for (int i = 0; i < 89; i++) {
         double angle = i * M_PI / 180, longer, shorter, stretch = fmin(16, 1 / cos(angle));
@@ -315,9 +307,8 @@ START_TEST(cones_on_slanted_surfaces)
         ck_assert(fabs(longer - 0.25) < 1e-5 && fabs(shorter - 0.25) < 1e-5);
     }
 }
-END_TEST
 
-START_TEST(widening)
+TEST(widening)
 {
     const float roughness[] = {0, 0.01f, 0.09f, 0.5f, 1}, angles[] = {-0.5f, 0, 0.05f, 0.3f, 2};
     for (int i = 0; i < 5; i++)
@@ -332,16 +323,14 @@ START_TEST(widening)
     ck_assert(txm_cone_widen((txm_cone){1, 0.5f}, -1).angle == 0.5f &&
               txm_cone_widen((txm_cone){1, 0.5f}, NAN).angle == 0.5f);
 }
-END_TEST
 
-START_TEST(cameras)
+TEST(cameras)
 {
     /* The width is half the mean length, scaled with the share of the resolution. */
     txm_compact c = txm_compact_camera(txm_vec_make(0, 3, 4), txm_vec_make(1, 0, 0), 0.5f);
     ck_assert(c.dP == 0 && c.dD == 1.5f);
     ck_assert(txm_compact_transfer(c, 2).dP == 3 && txm_compact_transfer(c, 2).dD == 1.5f);
 }
-END_TEST
 
 /* ---- tangents ---- */
 
@@ -377,7 +366,7 @@ static vec point_of(const vec p[3], const double uv[3][2], double u, double v)
 }
 
 /* Compares with differences; and a step on the surface is found again in u and v. */
-START_TEST(triangles)
+TEST(triangles)
 {
     srand(7);
     for (int i = 0; i < 2000; i++) {
@@ -413,7 +402,6 @@ START_TEST(triangles)
                       "%g %g %g %g", (double)d.dudx, (double)d.dvdx, (double)d.dudy, (double)d.dvdy);
     }
 }
-END_TEST
 
 static bool is_zero(const txm_tangents *t)
 {
@@ -422,7 +410,7 @@ static bool is_zero(const txm_tangents *t)
 
 /* A triangle without area in the texture, or with infinite or NaN corners, has no tangents, and its footprint is a
  * point. */
-START_TEST(degenerate_triangles)
+TEST(degenerate_triangles)
 {
     const txm_vec3 corner[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, point[3] = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}};
     const txm_vec3 lost[3] = {{0, 0, 0}, {INFINITY, 0, 0}, {0, 1, 0}},
@@ -442,7 +430,6 @@ START_TEST(degenerate_triangles)
         txm_cone_uv((txm_cone){1, 0}, txm_vec_make(0, 0, -1), txm_vec_make(0, 0, 1), t.dPdu, t.dPdv);
     ck_assert(d.dudx == 0 && d.dudy == 0 && d.dvdx == 0 && d.dvdy == 0);
 }
-END_TEST
 
 static vec globe(double radius, double u, double v)
 {
@@ -451,7 +438,7 @@ static vec globe(double radius, double u, double v)
                  radius * sin(latitude)};
 }
 
-START_TEST(globes)
+TEST(globes)
 {
     for (int i = 0; i < 2000; i++) {
         const double radius = pow(10, random_from(-3, 3)), u = random_from(0, 1), v = random_from(0.001, 0.999),
@@ -464,10 +451,9 @@ START_TEST(globes)
         expect_near(t.dPdv, add((vec){0, 0, 0}, 0.5 / h, by_v), 1e-3, "dPdv");
     }
 }
-END_TEST
 
 /* At a pole, the footprint is like that beside it: exact in v, and in u as wide as can be determined. */
-START_TEST(poles)
+TEST(poles)
 {
     for (int i = 0; i < 2; i++) {
         const txm_vec3 pole = txm_vec_make(0, 0, i ? 3.0f : -3.0f), up = txm_vec_make(0, 0, 1);
@@ -485,15 +471,4 @@ START_TEST(poles)
         txm_tangents t;
         ck_assert_msg(!txm_sphere_tangents(bad[i], &t) && is_zero(&t), "%zu", i);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("ray");
-    TCase *tc = add_case(suite, "ray");
-    add_tests(tc, a_plane_alone, mirror_balls, hollow_mirrors, glass_balls, mirrors_behind_glass, total_reflection,
-              cones_near_the_axis, cones_on_slanted_surfaces, widening, cameras, triangles, degenerate_triangles,
-              globes, poles);
-    return run_suite(suite);
 }

@@ -3,7 +3,6 @@
  * Traces are read as caches write them; replays give the cache's counts; the optimum is optimal; damaged files are
  * refused.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +57,7 @@ static txm_lookup random_place(uint64_t *state)
 static txm_cache_stats walk(txm_cache *c, const uint32_t ids[FILES], const char *trace, uint32_t records)
 {
     uint64_t state = 99;
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     ck_assert_int_eq(txm_cache_trace_start(c, trace, records, NULL), TXM_OK);
     for (int i = 0; i < 3000; i++) {
         static const txm_level_mode modes[] = {TXM_LEVEL_MODE_TRILINEAR, TXM_LEVEL_MODE_STOCHASTIC,
@@ -76,7 +75,6 @@ static txm_cache_stats walk(txm_cache *c, const uint32_t ids[FILES], const char 
     txm_error err = {0};
     ck_assert_msg(txm_cache_trace_stop(c, &err) == TXM_OK, "%s", err.message);
     txm_cache_stats s = stats_of(c);
-    txm_cache_thread_free(&t);
     return s;
 }
 
@@ -105,17 +103,17 @@ enum { BUDGETS = sizeof budgets / sizeof *budgets };
 
 /* Replayed with the policy and budget of the cache that wrote the trace, the counts are that cache's, to the last
  * tile. Every policy and every budget, and thorough tests try all pairs. */
-START_TEST(replays_count_what_the_cache_counted)
+TESTS(replays_count_what_the_cache_counted, BUDGETS)
 {
-    char *path = strdup(temp_file("t.trace"));
+    FREED char *path = strdup(temp_file("t.trace"));
     uint32_t ids[FILES];
     for (uint32_t policy = 0; policy < POLICIES; policy++) {
         if (!thorough() && (policy + (uint32_t)_i) % 4)
             continue;
         txm_cache_options o = options(budgets[_i], policy);
-        txm_cache *c = cache_of_files(&o, ids);
+        SCOPED(txm_cache_free) txm_cache *c = cache_of_files(&o, ids);
         txm_cache_stats s = walk(c, ids, path, TXM_TRACE_TILES);
-        txm_trace *trace = open_trace(path);
+        SCOPED(txm_trace_free) txm_trace *trace = open_trace(path);
         const txm_trace_info *info = txm_trace_info_of(trace);
         ck_assert_uint_eq(info->policy, policy);
         ck_assert_uint_eq(info->max_bytes, budgets[_i]);
@@ -131,22 +129,18 @@ START_TEST(replays_count_what_the_cache_counted)
         ck_assert_uint_eq(r.read_bytes, s.loaded_bytes);
         ck_assert_uint_eq(r.peak_bytes, s.tile_bytes_peak);
         ck_assert_uint_gt(r.reads, 500);
-        txm_trace_free(&trace);
-        txm_cache_free(&c);
     }
-    free(path);
 }
-END_TEST
 
 /* No policy reads less than the optimum, which knows the future, and the optimum never reads more with more memory. */
-START_TEST(the_optimum_is_a_bound)
+TEST(the_optimum_is_a_bound)
 {
-    char *path = strdup(temp_file("t.trace"));
+    FREED char *path = strdup(temp_file("t.trace"));
     uint32_t ids[FILES];
     txm_cache_options o = options(1 << 20, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = cache_of_files(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of_files(&o, ids);
     walk(c, ids, path, TXM_TRACE_TILES);
-    txm_trace *trace = open_trace(path);
+    SCOPED(txm_trace_free) txm_trace *trace = open_trace(path);
     txm_replay_counts all = replay(trace, 0, TXM_CACHE_POLICY_NONE), before = {0};
     ck_assert_uint_eq(all.reads_again, 0);
     for (uint64_t bytes = 200 << 10; bytes < 16 << 20; bytes = bytes * 5 / 4) {
@@ -168,11 +162,7 @@ START_TEST(the_optimum_is_a_bound)
     }
     ck_assert_uint_eq(before.reads, all.reads);
     ck_assert_uint_eq(before.read_bytes, all.tile_bytes);
-    txm_trace_free(&trace);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* Returns the fewest reads for a list of uses of tiles 0 to 7 with room for `room` of them, by trying every choice. */
 static uint32_t fewest_reads(const uint8_t *uses, int count, int room)
@@ -203,16 +193,16 @@ static uint32_t fewest_reads(const uint8_t *uses, int count, int room)
     return best;
 }
 
-START_TEST(the_optimum_is_reached)
+TEST(the_optimum_is_reached)
 {
     enum { USES = 60 };
-    char *path = strdup(temp_file("t.trace")), *tx = write_cached("a.tx", 512, 64, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = strdup(temp_file("t.trace")), *tx = write_cached("a.tx", 512, 64, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     uint64_t state = 7;
     for (int round = 0; round < 20; round++) {
         uint8_t uses[USES];
         int count = 0;
-        txm_cache *c = new_cache(NULL);
-        txm_cache_thread *t = new_thread(c);
+        SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
+        SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
         uint32_t id = add_texture(c, tx, TXM_EXTENSION_EXTEND), tile_bytes = 68 * 68 * 4;
         txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
         txm_cache_trace_start(c, path, TXM_TRACE_TILES, NULL);
@@ -224,20 +214,14 @@ START_TEST(the_optimum_is_reached)
             txm_cache_sample(t, id, &how, &at, NULL, out);
         }
         ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
-        txm_trace *trace = open_trace(path);
+        SCOPED(txm_trace_free) txm_trace *trace = open_trace(path);
         for (int room = 1; room <= 8; room++) {
             txm_replay_counts r = replay(trace, (uint64_t)room * tile_bytes + 1000, TXM_REPLAY_OPT);
             ck_assert_uint_eq(r.reads, fewest_reads(uses, count, room));
             ck_assert_uint_eq(r.lookups, (unsigned)count);
         }
-        txm_trace_free(&trace);
-        txm_cache_thread_free(&t);
-        txm_cache_free(&c);
     }
-    free(path);
-    free(tx);
 }
-END_TEST
 
 /* Returns all tiles of a trace, one line for each lookup; to be freed. */
 static char *tiles_of(const txm_trace *trace, txm_trace_event_kind kind)
@@ -261,17 +245,16 @@ static char *tiles_of(const txm_trace *trace, txm_trace_event_kind kind)
 }
 
 /* Lookups in a trace give the tiles that were traced beside them, apart from repetitions, which are not traced. */
-START_TEST(look_ups_and_tiles_agree)
+TEST(look_ups_and_tiles_agree)
 {
-    char *path = strdup(temp_file("t.trace")), *other = strdup(temp_file("u.trace"));
+    FREED char *path = strdup(temp_file("t.trace")), *other = strdup(temp_file("u.trace"));
     uint32_t ids[FILES];
     for (int i = 0; i < 2; i++) {
         txm_cache_options o = options(2 << 20, TXM_CACHE_POLICY_LRU);
-        txm_cache *c = cache_of_files(&o, ids);
+        SCOPED(txm_cache_free) txm_cache *c = cache_of_files(&o, ids);
         walk(c, ids, i ? other : path, i ? TXM_TRACE_LOOKUPS : TXM_TRACE_TILES | TXM_TRACE_LOOKUPS);
-        txm_cache_free(&c);
     }
-    txm_trace *both = open_trace(path), *alone = open_trace(other);
+    SCOPED(txm_trace_free) txm_trace *both = open_trace(path), *alone = open_trace(other);
     txm_trace_cursor *cursor;
     txm_trace_event e;
     uint64_t state = 99;
@@ -300,26 +283,20 @@ START_TEST(look_ups_and_tiles_agree)
     ck_assert_uint_eq(a.reads, b.reads);
     ck_assert_uint_eq(a.tile_bytes, b.tile_bytes);
     ck_assert_uint_eq(replay(both, 1 << 20, TXM_REPLAY_OPT).reads, replay(alone, 1 << 20, TXM_REPLAY_OPT).reads);
-    char *text = tiles_of(alone, TXM_TRACE_EVENT_LOOKUP);
+    FREED char *text = tiles_of(alone, TXM_TRACE_EVENT_LOOKUP);
     ck_assert_ptr_nonnull(strstr(text, "epoch\n"));
-    free(text);
-    txm_trace_free(&both);
-    txm_trace_free(&alone);
-    free(path);
-    free(other);
 }
-END_TEST
 
 /* Lookups in prepared views are in the trace once each, in the order of lanes and launches, however often they
  * missed. */
-START_TEST(waves_are_traced)
+TEST(waves_are_traced)
 {
     enum { LANES = 4, LOOKUPS = 200 };
     char *path = strdup(temp_file("t.trace")), *texts[2];
     uint32_t ids[FILES];
     for (int run = 0; run < 2; run++) {
         txm_cache_options o = options(run ? 64 << 20 : 1 << 20, TXM_CACHE_POLICY_LRU);
-        txm_cache *c = cache_of_files(&o, ids);
+        SCOPED(txm_cache_free) txm_cache *c = cache_of_files(&o, ids);
         ck_assert_int_eq(txm_cache_trace_start(c, path, TXM_TRACE_TILES | TXM_TRACE_LOOKUPS, NULL), TXM_OK);
         txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
         for (int lane = 0; lane < LANES; lane++)
@@ -341,7 +318,7 @@ START_TEST(waves_are_traced)
                 }
             }
         ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
-        txm_trace *trace = open_trace(path);
+        SCOPED(txm_trace_free) txm_trace *trace = open_trace(path);
         texts[run] = tiles_of(trace, TXM_TRACE_EVENT_TILES);
         txm_trace_cursor *cursor;
         txm_trace_event e;
@@ -356,15 +333,12 @@ START_TEST(waves_are_traced)
         ck_assert_uint_eq(launches, LANES * LOOKUPS); /* one lookup each */
         txm_trace_cursor_free(&cursor);
         ck_assert_uint_gt(replay(trace, 1 << 20, TXM_CACHE_POLICY_LRU).reads, 500);
-        txm_trace_free(&trace);
-        txm_cache_free(&c);
     }
     ck_assert_str_eq(texts[0], texts[1]); /* whatever the budget */
     free(texts[0]);
     free(texts[1]);
     free(path);
 }
-END_TEST
 
 /* ---- failures ---- */
 
@@ -398,16 +372,16 @@ static txm_status read_failing(void *user, uint32_t level, uint32_t x, uint32_t 
 
 /* A tile that could not be read was not used: replays and the optimum count what the cache has read. If a later attempt
  * succeeds, the lookup of that attempt has used it. */
-START_TEST(failed_tiles_are_not_used)
+TESTS(failed_tiles_are_not_used, 2)
 {
     static const txm_status causes[] = {TXM_STATUS_CORRUPT, TXM_STATUS_IO};
-    char *path = strdup(temp_file("t.trace"));
+    FREED char *path = strdup(temp_file("t.trace"));
     failing f = {.status = causes[_i]};
     const bool passes = f.status == TXM_STATUS_IO;
     const txm_tile_source source = {sizeof source, &f, describe_failing, read_failing, NULL};
     const txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     const txm_lookup both = {0.1f, 0.9f, 1.5f / 256, 0, 0, 1.5f / 256},
                      coarse = {0.6f, 0.1f, 2.0f / 256, 0, 0, 2.0f / 256};
@@ -424,22 +398,17 @@ START_TEST(failed_tiles_are_not_used)
     ck_assert_int_eq(again, passes ? TXM_LOOKUP_HIT : TXM_LOOKUP_FAILURE);
     ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
     const txm_cache_stats s = stats_of(c);
-    txm_trace *trace = open_trace(path);
+    SCOPED(txm_trace_free) txm_trace *trace = open_trace(path);
     char *text = tiles_of(trace, TXM_TRACE_EVENT_TILES);
     ck_assert_str_eq(text, passes ? "0.1.0\n0.1.3\n0.0.0 0.1.0\n" : "0.1.0\n0.1.3\n0.1.0\n");
     free(text);
     ck_assert_uint_eq(s.tiles_loaded, passes ? 3 : 2);
     ck_assert_uint_eq(replay(trace, 0, TXM_CACHE_POLICY_LRU).reads, s.tiles_loaded);
     ck_assert_uint_eq(replay(trace, 0, TXM_REPLAY_OPT).reads, s.tiles_loaded);
-    txm_trace_free(&trace);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* When a number is reused for another file, it is a different texture, and the old one's tiles are dropped. */
-START_TEST(replaced_files_are_other_textures)
+TEST(replaced_files_are_other_textures)
 {
     char *path = strdup(temp_file("t.trace")), *tx[] = {write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1),
                                                         write_cached("b.tx", 128, 128, 4, TXM_TYPE_U8, MADE_NOISE, 2)};
@@ -474,15 +443,14 @@ START_TEST(replaced_files_are_other_textures)
         free(tx[i]);
     free(path);
 }
-END_TEST
 
 /* ---- damage ---- */
 
 /* Reads a whole file, whatever it contains. Returns TXM_OK, or the failure, which has a message. */
 static txm_status read_through(const char *path)
 {
-    txm_trace *trace;
-    txm_trace_cursor *cursor = NULL;
+    SCOPED(txm_trace_free) txm_trace *trace = NULL;
+    SCOPED(txm_trace_cursor_free) txm_trace_cursor *cursor = NULL;
     txm_trace_event e;
     txm_error err = {0};
     txm_status status = txm_trace_open(path, &trace, &err);
@@ -494,47 +462,40 @@ static txm_status read_through(const char *path)
         ck_assert_str_ne(err.message, "");
         ck_assert(!cursor || (e.kind == TXM_TRACE_EVENT_END && !e.tiles && !e.tile_count && !e.thread));
     }
-    txm_trace_cursor_free(&cursor);
-    txm_trace_free(&trace);
     return status;
 }
 
 static void write_file(const char *path, const uint8_t *data, size_t bytes)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    SCOPED(close_descriptor) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ck_assert(write(fd, data, bytes) == (ssize_t)bytes);
-    close(fd);
 }
 
-START_TEST(partial_traces_say_why)
+TEST(partial_traces_say_why)
 {
-    char *path = strdup(temp_file("p.trace"));
+    FREED char *path = strdup(temp_file("p.trace"));
     const char *reasons[] = {"stopped on request", "", NULL};
     for (size_t i = 0; i < 3; i++) {
-        txm_cache *c = new_cache(NULL);
+        SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
         ck_assert_int_eq(txm_cache_trace_start(c, path, TXM_TRACE_TILES, NULL), TXM_OK);
         ck_assert_int_eq(txm_cache_trace_stop_partial(c, reasons[i], NULL), TXM_OK);
-        txm_trace *trace = open_trace(path);
+        SCOPED(txm_trace_free) txm_trace *trace = open_trace(path);
         ck_assert_ptr_nonnull(txm_trace_info_of(trace)->partial);
         ck_assert_str_eq(txm_trace_info_of(trace)->partial, i ? "the work was not finished" : reasons[0]);
-        txm_trace_free(&trace);
-        txm_cache_free(&c);
     }
     ck_assert_int_eq(read_through(path), TXM_OK);
-    free(path);
 }
-END_TEST
 
-START_TEST(damage_is_found)
+TEST(damage_is_found)
 {
-    char *path = strdup(temp_file("t.trace")), *spoiled = strdup(temp_file("u.trace"));
+    FREED char *path = strdup(temp_file("t.trace")), *spoiled = strdup(temp_file("u.trace"));
     uint32_t ids[FILES];
     size_t bytes;
     txm_cache_options o = options(2 << 20, TXM_CACHE_POLICY_LRU);
     txm_cache *c = cache_of_files(&o, ids);
     walk(c, ids, path, TXM_TRACE_TILES | TXM_TRACE_LOOKUPS);
     txm_cache_free(&c);
-    uint8_t *data = load_file(path, &bytes);
+    FREED uint8_t *data = load_file(path, &bytes);
     ck_assert_int_eq(read_through(path), TXM_OK);
     for (size_t i = 0; i < 400; i += i < 100 ? 1 : (case_part() + 1) / 2) { /* cut short, or a byte longer */
         size_t length = i < 200 ? i : i * bytes / 400;
@@ -560,22 +521,18 @@ START_TEST(damage_is_found)
     }
     ck_assert_int_eq(read_through("/nowhere/t.trace"), TXM_STATUS_NOT_FOUND);
     ck_assert_int_eq(read_through("/"), TXM_STATUS_NOT_A_FILE);
-    free(data);
-    free(path);
-    free(spoiled);
 }
-END_TEST
 
-START_TEST(options_are_checked)
+TEST(options_are_checked)
 {
-    char *path = strdup(temp_file("t.trace"));
-    txm_cache *c = new_cache(NULL);
+    FREED char *path = strdup(temp_file("t.trace"));
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
     txm_replay_counts counts;
     ck_assert_int_eq(txm_cache_trace_start(c, path, 0, NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_cache_trace_start(c, path, 4, NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_cache_trace_start(c, path, TXM_TRACE_TILES, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
-    txm_trace *trace = open_trace(path); /* an empty trace */
+    SCOPED(txm_trace_free) txm_trace *trace = open_trace(path); /* an empty trace */
     txm_replay_options o;
     txm_replay_options_init(&o);
     for (uint32_t i = 0; i <= POLICIES; i++) {
@@ -587,11 +544,7 @@ START_TEST(options_are_checked)
     ck_assert_int_eq(txm_replay(trace, &o, &counts, NULL), TXM_STATUS_USAGE);
     o.struct_size = 0;
     ck_assert_int_eq(txm_replay(trace, &o, &counts, NULL), TXM_STATUS_USAGE);
-    txm_trace_free(&trace);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* ---- the recorder ------------------------------------------------------------------------------------------------ */
 
@@ -602,7 +555,7 @@ static bool is_tile(const void *user, const txm_tile_name *tile)
 }
 
 /* Without a cache: two lanes, a tile that failed, a launch without lookups, which leaves nothing, and the end. */
-START_TEST(traces_are_recorded_without_a_cache)
+TEST(traces_are_recorded_without_a_cache)
 {
     const uint64_t numbers[TXM_TRACE_END_NUMBERS] = {TXM_CACHE_POLICY_LRU, 1, 5 << 20, 7, 8, 9, 1500000000, 10};
     const uint32_t failed = 2;
@@ -613,7 +566,7 @@ START_TEST(traces_are_recorded_without_a_cache)
     txm_trace *trace;
     txm_trace_cursor *cursor;
     txm_trace_event e;
-    char *path = strdup(temp_file("alone.trace"));
+    FREED char *path = strdup(temp_file("alone.trace"));
     txm_view_shape(256, 256, 9, 64, TXM_TYPE_U8, 4, TXM_EXTENSION_REPEAT, &shape);
     txm_sampler_init(&how);
     how.filter = TXM_FILTER_CLOSEST;
@@ -661,25 +614,8 @@ START_TEST(traces_are_recorded_without_a_cache)
     txm_trace_free(&trace);
 
     /* What is not kept leaves no file, not even a temporary one. */
-    char *gone = strdup(temp_file("gone.trace"));
+    FREED char *gone = strdup(temp_file("gone.trace"));
     ck_assert_int_eq(txm_recorder_new(gone, TXM_TRACE_HAS_TILES, &r, NULL), TXM_OK);
     ck_assert_int_eq(txm_recorder_close(r, false, NULL), TXM_OK);
     ck_assert_int_ne(access(gone, F_OK), 0);
-    free(gone);
-    free(path);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("trace");
-    TCase *tcase = add_case(suite, "trace");
-    temp_file("");
-    tcase_set_timeout(tcase, 300);
-    tcase_add_loop_test(tcase, replays_count_what_the_cache_counted, 0, BUDGETS);
-    tcase_add_loop_test(tcase, failed_tiles_are_not_used, 0, 2);
-    add_tests(tcase, traces_are_recorded_without_a_cache, the_optimum_is_a_bound, the_optimum_is_reached,
-              look_ups_and_tiles_agree, waves_are_traced, replaced_files_are_other_textures, partial_traces_say_why,
-              damage_is_found, options_are_checked);
-    return run_suite(suite);
 }

@@ -2,7 +2,6 @@
  * Ptex files of testdata/ptex: every line of expected.txt, which write_ptex.py computed from the texels; lookups that
  * Disney's library made; the same from memory, with alpha, with wrong requests, and from files that are damaged
  * anywhere. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libdeflate.h>
@@ -114,13 +113,12 @@ static void check_read(reading *r)
 {
     uint32_t face = (uint32_t)number(r, 1), u = (uint32_t)number(r, 2), v = (uint32_t)number(r, 3);
     size_t bytes = txm_ptex_face_bytes(r->ptex, u, v);
-    uint8_t *pixels = malloc(bytes);
+    FREED uint8_t *pixels = malloc(bytes);
     txm_error err;
     if (txm_ptex_read(r->ptex, face, u, v, pixels, &err) != TXM_OK)
         ck_abort_msg("line %d: %s", r->line, err.message);
     if (crc_of(pixels, bytes) != (uint32_t)strtoul(r->words[4], NULL, 10))
         ck_abort_msg("line %d: face %u at 2^%u x 2^%u differs", r->line, face, u, v);
-    free(pixels);
 }
 
 static void check_pixel(reading *r)
@@ -145,7 +143,7 @@ static void check_tiling(reading *r)
     ck_assert_int_eq(u, number(r, 2));
     ck_assert_int_eq(v, number(r, 3));
     size_t px = txm_ptex_info_of(r->ptex)->pixel_bytes, row = px << f->u_log2;
-    uint8_t *whole = malloc(row << f->v_log2), *tile = malloc(px << (u + v));
+    FREED uint8_t *whole = malloc(row << f->v_log2), *tile = malloc(px << (u + v));
     ck_assert_int_eq(txm_ptex_read(r->ptex, face, f->u_log2, f->v_log2, whole, &err), TXM_OK);
     uint32_t across = f->u_log2 - u, tiles = 1u << (across + f->v_log2 - v);
     for (uint32_t t = 0; t < tiles; t++) {
@@ -156,8 +154,6 @@ static void check_tiling(reading *r)
                              px << u);
     }
     ck_assert_int_eq(txm_ptex_read_tile(r->ptex, face, tiles, tile, &err), TXM_STATUS_USAGE);
-    free(whole);
-    free(tile);
 }
 
 static void check_meta(reading *r)
@@ -171,10 +167,9 @@ static void check_meta(reading *r)
     ck_assert_str_eq(hex, r->words[2]);
     ck_assert_int_eq(m->type, number(r, 3));
     ck_assert_int_eq(m->bytes, number(r, 4));
-    uint8_t *data = malloc(m->bytes);
+    FREED uint8_t *data = malloc(m->bytes);
     ck_assert_int_eq(txm_ptex_meta_read(r->ptex, (uint32_t)number(r, 1), data, &err), TXM_OK);
     ck_assert_uint_eq(crc_of(data, m->bytes), (uint32_t)strtoul(r->words[5], NULL, 10));
-    free(data);
 }
 
 static void check_look(reading *r)
@@ -202,7 +197,7 @@ static void check_look(reading *r)
 }
 
 /* The second time as if the process had no maps left for Ptex files. */
-START_TEST(every_expected_line)
+TESTS(every_expected_line, 2)
 {
     static const struct {
         const char *word;
@@ -234,7 +229,6 @@ START_TEST(every_expected_line)
     fclose(f);
     close_reading(&r);
 }
-END_TEST
 
 /* ---- lookups ----------------------------------------------------------------------------------------------------- */
 
@@ -254,13 +248,13 @@ static float next_number(char **rest)
 }
 
 /* A row has the file, whether it was opened premultiplied, and a lookup with its results. Rows are sorted. */
-START_TEST(lookups_of_disneys_library)
+TEST(lookups_of_disneys_library)
 {
     static const char *const words[] = {"point",   "bilinear", "box",        "gaussian",
                                         "bicubic", "bspline",  "catmullrom", "mitchell"};
     enum { KINDS = sizeof words / sizeof *words };
     size_t bytes, rows[KINDS] = {0};
-    uint8_t *packed = load("disney/lookups.tsv.gz", &bytes);
+    FREED uint8_t *packed = load("disney/lookups.tsv.gz", &bytes);
     char *text = calloc(1, 1 << 20), *rest = text, *line, open[128] = "";
     unsigned opened = 0;
     struct libdeflate_decompressor *gzip = libdeflate_alloc_decompressor();
@@ -308,10 +302,8 @@ START_TEST(lookups_of_disneys_library)
     txm_ptex_filter_free(&filter);
     txm_ptex_close(&p);
     libdeflate_free_decompressor(gzip);
-    free(packed);
     free(text);
 }
-END_TEST
 
 static void look(txm_ptex_filter *filter, txm_ptex_request *q, float *result)
 {
@@ -322,15 +314,15 @@ static void look(txm_ptex_filter *filter, txm_ptex_request *q, float *result)
 }
 
 /* Named cubics are bicubic ones of a sharpness. A program that knows no sharpness gets 0. */
-START_TEST(sharpness_of_cubics)
+TEST(sharpness_of_cubics)
 {
     static const struct {
         txm_ptex_filter_kind kind;
         float sharpness;
     } cubics[] = {{TXM_PTEX_BSPLINE, 0},         {TXM_PTEX_BSPLINE, -7},    {TXM_PTEX_BSPLINE, NAN},
                   {TXM_PTEX_MITCHELL, 2.0f / 3}, {TXM_PTEX_CATMULL_ROM, 1}, {TXM_PTEX_CATMULL_ROM, INFINITY}};
-    txm_ptex *p = open_ptex_file("grid-float.ptx", 0);
-    txm_ptex_filter *f;
+    SCOPED(txm_ptex_close) txm_ptex *p = open_ptex_file("grid-float.ptx", 0);
+    SCOPED(txm_ptex_filter_free) txm_ptex_filter *f = NULL;
     txm_error err;
     float named[4], bicubic[4];
     ck_assert_int_eq(txm_ptex_filter_new(p, 1 << 20, &f, &err), TXM_OK);
@@ -352,15 +344,12 @@ START_TEST(sharpness_of_cubics)
     }
     ck_assert_str_eq(txm_ptex_filter_kind_name(TXM_PTEX_CATMULL_ROM), "Catmull-Rom");
     ck_assert_str_eq(txm_ptex_filter_kind_name((txm_ptex_filter_kind)8), "unknown");
-    txm_ptex_filter_free(&f);
-    txm_ptex_close(&p);
 }
-END_TEST
 
 /* A filter that may keep little reads a large face tile by tile. */
-START_TEST(tiles_give_the_same)
+TEST(tiles_give_the_same)
 {
-    txm_ptex *p = open_ptex_file("tiled.ptx", 0);
+    SCOPED(txm_ptex_close) txm_ptex *p = open_ptex_file("tiled.ptx", 0);
     txm_ptex_filter *whole, *tiles;
     txm_error err;
     float a, b;
@@ -380,19 +369,17 @@ START_TEST(tiles_give_the_same)
     }
     txm_ptex_filter_free(&whole);
     txm_ptex_filter_free(&tiles);
-    txm_ptex_close(&p);
 }
-END_TEST
 
 /* Where all texels are equal, every lookup gives their colour, whatever the place and the footprint: weights add up. */
-START_TEST(one_colour_under_any_footprint)
+TESTS(one_colour_under_any_footprint, 5)
 {
     static const char *const files[] = {"star3.ptx", "star4.ptx", "star5.ptx", "star8.ptx", "polygon.ptx"};
     static const float places[] = {-1e30f, -1, 0, 1e-30f, 0.01f, 0.3f, 0.5f, 0.99f, 1, 7, INFINITY, NAN};
     static const float widths[] = {-1, 0, 1e-30f, 0.1f, 0.13f, 0.3f, 0.7f, 1, 3, 1e30f, INFINITY, NAN};
     enum { PLACES = sizeof places / sizeof *places, WIDTHS = sizeof widths / sizeof *widths };
-    txm_ptex *p = open_ptex_file(files[_i], 0);
-    txm_ptex_filter *f;
+    SCOPED(txm_ptex_close) txm_ptex *p = open_ptex_file(files[_i], 0);
+    SCOPED(txm_ptex_filter_free) txm_ptex_filter *f = NULL;
     txm_error err;
     float colour[2], result[2];
     ck_assert_int_eq(txm_ptex_filter_new(p, 1 << 20, &f, &err), TXM_OK);
@@ -413,14 +400,11 @@ START_TEST(one_colour_under_any_footprint)
             ck_assert_float_le(fabsf(result[0] - colour[0]) + fabsf(result[1] - colour[1]), 4e-6f);
         }
     }
-    txm_ptex_filter_free(&f);
-    txm_ptex_close(&p);
 }
-END_TEST
 
 /* ---- from memory ------------------------------------------------------------------------------------------------- */
 
-START_TEST(memory_is_as_good_as_a_file)
+TEST(memory_is_as_good_as_a_file)
 {
     size_t bytes;
     uint8_t *data = load("sizes-half.ptx", &bytes), a[1 << 13], b[1 << 13];
@@ -440,13 +424,14 @@ START_TEST(memory_is_as_good_as_a_file)
     txm_ptex_close(&file);
     free(data);
 }
-END_TEST
 
 /* ---- alpha ------------------------------------------------------------------------------------------------------- */
 
-START_TEST(colours_times_alpha)
+TEST(colours_times_alpha)
 {
-    txm_ptex *plain = open_ptex_file("old.ptx", 0), *times = open_ptex_file("old.ptx", TXM_PTEX_PREMULTIPLY);
+    SCOPED(txm_ptex_close)
+    txm_ptex *plain = open_ptex_file("old.ptx", 0),
+             *times = open_ptex_file("old.ptx", TXM_PTEX_PREMULTIPLY);
     uint8_t a[256], b[256];
     txm_error err;
     ck_assert_int_eq(txm_ptex_read(plain, 0, 3, 3, a, &err), TXM_OK);
@@ -458,14 +443,11 @@ START_TEST(colours_times_alpha)
     const uint8_t *c = txm_ptex_constant_of(plain, 0), *d = txm_ptex_constant_of(times, 0);
     ck_assert_int_eq(d[3], c[3]);
     ck_assert_int_eq(d[0], (uint8_t)((float)c[0] * (1.0f / 255.0f * (float)c[3])));
-    txm_ptex_close(&plain);
-    txm_ptex_close(&times);
 }
-END_TEST
 
 /* ---- wrong requests ---------------------------------------------------------------------------------------------- */
 
-START_TEST(what_is_not_there)
+TEST(what_is_not_there)
 {
     txm_ptex *p = open_ptex_file("triangles.ptx", 0), *none;
     uint8_t out[4096];
@@ -514,7 +496,6 @@ START_TEST(what_is_not_there)
     ck_assert_str_eq(txm_ptex_edge_mode_name(TXM_PTEX_EDGE_TANGENT), "tangent vectors");
     ck_assert_str_eq(txm_ptex_meta_type_name(TXM_PTEX_DOUBLE), "double");
 }
-END_TEST
 
 /* ---- damage ------------------------------------------------------------------------------------------------------ */
 
@@ -564,25 +545,22 @@ static const char *const to_damage[] = {"grid-u8.ptx",   "edits-no-meta.ptx", "m
                                         "triangles.ptx", "hexagon.ptx",       "later.ptx", "star5.ptx"};
 
 /* A file that was cut off is never read as if it were complete. Bytes beyond its end belong to other memory. */
-START_TEST(cut_anywhere)
+TESTS(cut_anywhere, sizeof to_damage / sizeof *to_damage)
 {
     size_t bytes;
-    uint8_t *data = load(to_damage[_i], &bytes);
+    FREED uint8_t *data = load(to_damage[_i], &bytes);
     ck_assert(read_everything(data, bytes));
     for (size_t n = 0; n < bytes; n += n < 200 ? 1 : 1 + bytes / 200) {
-        uint8_t *cut = malloc(n ? n : 1);
+        FREED uint8_t *cut = malloc(n ? n : 1);
         memcpy(cut, data, n);
         ck_assert_msg(!read_everything(cut, n), "%zu of %zu bytes", n, bytes);
-        free(cut);
     }
-    free(data);
 }
-END_TEST
 
-START_TEST(changed_anywhere)
+TESTS(changed_anywhere, sizeof to_damage / sizeof *to_damage)
 {
     size_t bytes;
-    uint8_t *data = load(to_damage[_i], &bytes);
+    FREED uint8_t *data = load(to_damage[_i], &bytes);
     /* Changes every byte of the headers and several hundred of the rest. */
     for (size_t n = 0; n < bytes; n += n < 200 ? 1 : 1 + bytes / 500)
         for (int k = 0; k < (n < 104 ? 6 : 1); k++) {
@@ -592,25 +570,21 @@ START_TEST(changed_anywhere)
             data[n] = old;
         }
     ck_assert(read_everything(data, bytes));
-    free(data);
 }
-END_TEST
 
 /* Metadata whose header says how large they are, but not where. */
-START_TEST(sizes_of_nothing)
+TEST(sizes_of_nothing)
 {
     static const size_t places[] = {60, 76};
     size_t bytes;
-    uint8_t *data = load("grid-u8.ptx", &bytes);
+    FREED uint8_t *data = load("grid-u8.ptx", &bytes);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         ck_assert(read_everything(data, bytes));
         data[places[i]] = 1;
         ck_assert(!read_everything(data, bytes));
         data[places[i]] = 0;
     }
-    free(data);
 }
-END_TEST
 
 typedef struct bytes_of {
     const uint8_t *data;
@@ -622,8 +596,8 @@ static txm_status open_and_read(void *user)
     const bytes_of *b = user;
     uint8_t out[4096];
     float colour[2];
-    txm_ptex *p;
-    txm_ptex_filter *f = NULL;
+    SCOPED(txm_ptex_close) txm_ptex *p = NULL;
+    SCOPED(txm_ptex_filter_free) txm_ptex_filter *f = NULL;
     txm_error err;
     txm_ptex_request q;
     txm_ptex_request_init(&q);
@@ -637,25 +611,22 @@ static txm_status open_and_read(void *user)
         status = txm_ptex_filter_new(p, 1000, &f, &err);
     if (status == TXM_OK)
         status = txm_ptex_look_up(f, &q, &err);
-    txm_ptex_filter_free(&f);
-    txm_ptex_close(&p);
     return status;
 }
 
-START_TEST(no_memory_is_an_error)
+TEST(no_memory_is_an_error)
 {
     bytes_of edits;
     edits.data = load("edits.ptx", &edits.bytes);
     refuse_each(open_and_read, &edits);
     free((void *)edits.data);
 }
-END_TEST
 
 /* A program without a fault handler needs none: each call checks whether the file has become shorter. */
-START_TEST(cut_while_it_is_open)
+TEST(cut_while_it_is_open)
 {
     size_t bytes;
-    uint8_t *data = load("sizes-float.ptx", &bytes), *out = malloc(1 << 14);
+    FREED uint8_t *data = load("sizes-float.ptx", &bytes), *out = malloc(1 << 14);
     char path[] = "test_ptex.XXXXXX";
     int fd = mkstemp(path);
     txm_ptex *p;
@@ -671,13 +642,10 @@ START_TEST(cut_while_it_is_open)
     txm_ptex_close(&p);
     close(fd);
     unlink(path);
-    free(data);
-    free(out);
 }
-END_TEST
 
 /* Maps of half the number that the kernel allows, then none: no descriptor stays open, and what changes is noticed. */
-START_TEST(more_files_than_maps)
+TEST(more_files_than_maps)
 {
     enum { FILES = 30, MAPPED = 10 };
     size_t bytes;
@@ -724,7 +692,6 @@ START_TEST(more_files_than_maps)
     rmdir(folder);
     free(data);
 }
-END_TEST
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
@@ -738,9 +705,9 @@ static void *read_in_thread(void *file)
     return NULL;
 }
 
-START_TEST(many_threads_read)
+TEST(many_threads_read)
 {
-    txm_ptex *p = open_ptex_file("sizes-float.ptx", 0);
+    SCOPED(txm_ptex_close) txm_ptex *p = open_ptex_file("sizes-float.ptx", 0);
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, read_in_thread, p), 0);
@@ -749,22 +716,4 @@ START_TEST(many_threads_read)
         pthread_join(threads[i], &failed);
         ck_assert_ptr_null(failed);
     }
-    txm_ptex_close(&p);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("ptex");
-    TCase *tcase = add_case(suite, "reading");
-    tcase_add_loop_test(tcase, every_expected_line, 0, 2);
-    tcase_add_loop_test(tcase, one_colour_under_any_footprint, 0, 5);
-    add_tests(tcase, lookups_of_disneys_library, sharpness_of_cubics, tiles_give_the_same);
-    add_tests(tcase, memory_is_as_good_as_a_file, colours_times_alpha, what_is_not_there, no_memory_is_an_error,
-              cut_while_it_is_open, more_files_than_maps, many_threads_read);
-    tcase = add_case(suite, "damage");
-    add_tests(tcase, sizes_of_nothing);
-    tcase_add_loop_test(tcase, cut_anywhere, 0, sizeof to_damage / sizeof *to_damage);
-    tcase_add_loop_test(tcase, changed_anywhere, 0, sizeof to_damage / sizeof *to_damage);
-    return run_suite(suite);
 }

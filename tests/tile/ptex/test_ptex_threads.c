@@ -3,7 +3,6 @@
  * tiles are evicted and loaded again, and rectangles of pages at the same time. Every lookup gives what one thread
  * finds in the whole pages. Through the cache, subfaces and the whole faces beside them look as in the file itself.
  * make check-cache-threads runs it under ThreadSanitizer. */
-#include <check.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -129,10 +128,10 @@ static uint32_t next_random(uint32_t *state)
 static void *look_around(void *arg)
 {
     paged *p = arg;
-    txm_cache_thread *t = new_thread(p->cache);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(p->cache);
     static atomic_uint seeds;
     uint32_t state = 1 + atomic_fetch_add(&seeds, 1);
-    uint8_t *part = malloc((size_t)PAGE_PX * PAGE_PX * 4 * sizeof(float));
+    FREED uint8_t *part = malloc((size_t)PAGE_PX * PAGE_PX * 4 * sizeof(float));
     for (int i = 0; i < LOOKUPS; i++) {
         const uint32_t page = next_random(&state) % p->info->pages, level = next_random(&state) % 3;
         const uint32_t w = txm_level_size(p->width[page], level), h = txm_level_size(p->height[page], level);
@@ -147,12 +146,10 @@ static void *look_around(void *arg)
             memcmp(part, p->levels[page][level] + ((size_t)y * w + x) * bytes, part_w * bytes) != 0)
             atomic_fetch_add(&p->wrong, 1);
     }
-    free(part);
-    txm_cache_thread_free(&t);
     return NULL;
 }
 
-START_TEST(threads_see_the_same_pages)
+TEST(threads_see_the_same_pages)
 {
     static const char *const names[] = {"sizes-u8.ptx", "sizes-half.ptx", "grid-subfaces.ptx", "hexagon.ptx",
                                         "tiled.ptx"};
@@ -171,7 +168,6 @@ START_TEST(threads_see_the_same_pages)
         close_paged(&p);
     }
 }
-END_TEST
 
 /* A bilinear lookup at full size, which may reach over one edge. */
 static bool looks_as_in_the_file(paged *p, txm_cache_thread *t, txm_ptex_filter *filter, uint32_t face, float u,
@@ -203,7 +199,7 @@ static bool looks_as_in_the_file(paged *p, txm_cache_thread *t, txm_ptex_filter 
     return true;
 }
 
-START_TEST(subfaces_through_the_cache)
+TESTS(subfaces_through_the_cache, 3)
 {
     static const char *const names[] = {"grid-subfaces.ptx", "disney/sub_u8_mixed.ptx", "disney/aniso_u8.ptx"};
     paged p;
@@ -228,14 +224,4 @@ START_TEST(subfaces_through_the_cache)
     txm_ptex_filter_free(&filter);
     txm_cache_thread_free(&t);
     close_paged(&p);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("ptex_threads");
-    TCase *tcase = add_case(suite, "threads");
-    add_tests(tcase, threads_see_the_same_pages);
-    tcase_add_loop_test(tcase, subfaces_through_the_cache, 0, 3);
-    return run_suite(suite);
 }
