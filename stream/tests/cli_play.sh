@@ -11,11 +11,9 @@ frames=(--size 64x36 --frames 12 --frame-ms 10 --tile-ms 0.3)
 "$TXMILL" stream play fly rgb8.png rgba8.png "${frames[@]}" --json --keys 4 -o play.exr > play.json
 for way in "--loaders 1 -j 1" "--loaders 64 -j 3"; do
     # shellcheck disable=SC2086
-    txm stream play fly rgb8.png rgba8.png "${frames[@]}" --json --keys 4 -o play2.exr $way
-    check "play runs $way" rc_is 0
+    gives "play runs $way" 0 -- stream play fly rgb8.png rgba8.png "${frames[@]}" --json --keys 4 -o play2.exr $way
     check "play figures $way" cmp -s out play.json
-    txm diff play.exr play2.exr
-    check "play bits $way" rc_is 0
+    gives "play bits $way" 0 -- diff play.exr play2.exr
 done
 cp play.json out
 check play-json json out 'o[0]["action"] == "play" and len(o[0]["frames"]) == 12 and o[0]["path"] == "keyframes" and not o[0]["stopped"]'
@@ -34,8 +32,7 @@ on_devices() { # NAME "OPTIONS" DEVICES ENVIRONMENT...
         rgba8.png "${frames[@]}" $2 --json --keys 4 --overwrite -o there.exr --device $3
     cp out there.json
     check "device-figures $1" json there.json 'dict(o[0], devices=0) == dict(json.load(open(sys.argv[3])), devices=0)' here.json
-    txm diff here.exr there.exr
-    check "device-bits $1" rc_is 0
+    gives "device-bits $1" 0 -- diff here.exr there.exr
 }
 devices_are() { json there.json "all($1 for d in o[0]['devices'])"; }
 on_devices plain "" cuda
@@ -52,8 +49,7 @@ on_devices small "--bounces 1 --sampling scene" "cuda --device-memory 64K"
 check device-small devices_are 'not d["lost"] and d["tiles_in_host_memory"]'
 on_devices untextured "--texturing untextured" cuda
 check device-idle devices_are 'd["launches"] == 0'
-txm stream play room rgb8.png rgba8.png "${frames[@]}" --device cuda:9
-check device-none rc_is 4
+gives device-none 4 -- stream play room rgb8.png rgba8.png "${frames[@]}" --device cuda:9
 # Processor time, with and without textures, is in real time only, and what is measured changes no picture.
 txm stream play room rgb8.png rgba8.png --size 64x36 --frames 4 --path rest --compare --json
 check play-compares json out 'all(f["trace_cpu_ms"] > 0 and f["untextured_cpu_ms"] > 0 and f["load_cpu_ms"] >= 0 for f in o[0]["frames"])'
@@ -61,14 +57,12 @@ check play-compares-sums json out 'all(abs(sum(f[n] for f in o[0]["frames"]) - o
 check play-within json out 'o[0]["totals"]["median_ms"] <= o[0]["totals"]["within_ms"] == o[0]["totals"]["longest_ms"]'
 txm stream play fly rgb8.png rgba8.png "${frames[@]}" --json --keys 4 --compare --overwrite -o play2.exr
 check play-compare-figures cmp -s out play.json
-txm diff play.exr play2.exr
-check play-compare-bits rc_is 0
+gives play-compare-bits 0 -- diff play.exr play2.exr
 # When the camera rests, the picture becomes that of a render: with a render's filter and levels, bit for bit.
 txm stream play room rgb8.png rgba8.png --size 64x36 --virtual --path rest --warm-up 30 --frames 4 --sampling scene --mode stochastic -q -o rest.exr
 check play-rests rc_is 0
 "$TXMILL" stream render room rgb8.png rgba8.png --size 64x36 --samples 4 -q -o rendered.exr
-txm diff rest.exr rendered.exr
-check play-equals-render rc_is 0
+gives play-equals-render 0 -- diff rest.exr rendered.exr
 # With a list of one request, a cache of one batch, waves without lookups, or a path of one frame, frames go on.
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --requests 1 --json
 check play-one-request json out 'o[0]["totals"]["accepted"] <= 12 and o[0]["totals"]["loaded"] >= 1 and o[0]["totals"]["rejected"] + o[0]["totals"]["full"] > 0'
@@ -87,13 +81,11 @@ for folder in near "$(printf 'far%.0s' {1..60})"; do
 done
 check play-anywhere cmp -s near.figures "$folder.figures"
 check play-anywhere-evicts grep -q "'evicted': [1-9]" near.figures
-txm stream play room rgb8.png --frames 0
-check play-no-frames eval 'rc_is 2 && says "must be a whole number from 1"'
+gives play-no-frames 2 says "must be a whole number from 1" -- stream play room rgb8.png --frames 0
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --wave 0 --json
 check play-no-wave json out 'o[0]["totals"]["requested"] == o[0]["totals"]["missed"] > 0'
-txm stream play room rgb8.png rgba8.png --size 64x36 --frames 1 --virtual --html one.html
-check play-one-frame rc_is 0
-check play-one-frame-says prints "50 %: never"
+gives play-one-frame 0 prints "50 %: never" \
+    -- stream play room rgb8.png rgba8.png --size 64x36 --frames 1 --virtual --html one.html
 # A cache of one tile, a batch of one, a list of one, no waves and a path of one frame, all at once.
 txm stream play room rgb8.png rgba8.png --size 64x36 --frames 1 --rest 20 --cache 20K --batch 1 --requests 1 --wave 0 --json
 check play-smallest json out 'len(o[0]["frames"]) == 21 and o[0]["totals"]["accepted"] <= 21 and max(f["resident_tiles"] for f in o[0]["frames"]) <= 1'
@@ -112,8 +104,7 @@ check play-page json out 'len(o[0]["report"]["frames"]) == 3 and [p["place"] for
 check play-strip test "$(python3 -c 'import struct; print(struct.unpack(">II", open("strip.png", "rb").read()[16:24]))')" = "(216, 24)"
 for way in "--show missing" "--show levels" "--texturing coarsest" "--untextured"; do
     # shellcheck disable=SC2086
-    txm stream play room rgb8.png rgba8.png "${frames[@]}" -q $way -o shown.exr --overwrite
-    check "play $way" rc_is 0
+    gives "play $way" 0 -- stream play room rgb8.png rgba8.png "${frames[@]}" -q $way -o shown.exr --overwrite
 done
 # The scene has keyframes of its own with a cut; they are played in order.
 mkdir keyed && cp rgb8.png keyed/ && "$TXMILL" make -q -c sRGB -a straight keyed/rgb8.png
@@ -134,8 +125,7 @@ check play-keyed json out 'len(o[0]["frames"]) == 7 and [f["accumulated"] for f 
 # A camera that looks nowhere, and one beyond all numbers, see nothing.
 for matrix in "0 0 0 0 0 0 0 0 0 0 0 0" "1e38 0 0 0 0 1e38 0 0 0 0 1e38 1e38"; do
     mkdir -p nowhere && sed "s/keyframe 4.*/keyframe 4 to-world $matrix/; s/\"rgb8/\"..\/keyed\/rgb8/" keyed/scene.txt >nowhere/scene.txt
-    txm stream play nowhere --virtual
-    check "play-nowhere $matrix" rc_is 0
+    gives "play-nowhere $matrix" 0 -- stream play nowhere --virtual
 done
 sed -i 's/keyframe 6/keyframe 3/' keyed/scene.txt
 txm stream play keyed --virtual
@@ -152,8 +142,7 @@ quad m -5 -5 -1 10 0 0 0 10 0
 keyframe 0 to-world $unit
 keyframe 65536 to-world $unit
 EOF
-txm stream play endless --json
-check play-endless eval 'rc_is 3 && says "--frames"'
+gives play-endless 3 says "--frames" -- stream play endless --json
 json_valid() { python3 -c 'import json, sys; json.loads(open(sys.argv[1]).read())' "$1"; }
 check play-endless-json json_valid out
 "$TXMILL" stream play endless --size 8x8 --frames 1000000 --json >out 2>err &

@@ -29,8 +29,7 @@ if has_jsonschema; then check schema valid_json replay out; fi
 
 # This holds for waves, too. The optimum reads least of all policies, and never more with more memory.
 txm stream "${picture[@]}" --trace waves.trace -q
-txm replay waves.trace --cache 600K,700K,1M,2M,4M --policy lru,tiles,opt --json --plot plot.svg
-check waves-rc rc_is 0
+gives waves-rc 0 -- replay waves.trace --cache 600K,700K,1M,2M,4M --policy lru,tiles,opt --json --plot plot.svg
 check waves-bound json out 'len(o[0]["runs"]) == 15 and all(r["reads"] >= next(x["reads"] for x in o[0]["runs"] if x["policy"] == "opt" and x["cache_bytes"] == r["cache_bytes"]) for r in o[0]["runs"])'
 check waves-monotone json out '(lambda n: all(a >= b for a, b in zip(n, n[1:])) and n[0] > n[-1] == o[0]["tiles"])([r["reads"] for r in o[0]["runs"] if r["policy"] == "opt"])'
 check plot-is-xml python3 -c 'import xml.dom.minidom as x; d = x.parse("plot.svg"); assert len(d.getElementsByTagName("polyline")) == 3 and len(d.getElementsByTagName("circle")) == 15'
@@ -57,8 +56,7 @@ check quiet test ! -s out
 txm stream "${picture[@]}" -q --trace page.trace --html page.html
 run python3 "$repo/tests/util/page_data.py" page.html
 check page json out '"<polyline" in o[0]["replay"]["plot"] and "working set is" in o[0]["replay"]["verdict"]'
-txm stream "${picture[@]}" -q --trace page.trace --html page.html
-check written-over rc_is 0
+gives written-over 0 -- stream "${picture[@]}" -q --trace page.trace --html page.html
 
 # On a terminal every phase shows its progress, and nothing of that remains.
 if has_terminal; then
@@ -88,7 +86,6 @@ refuses policy 2 waves.trace --policy lru,best
 check names-policies says "tiles lru none opt"
 refuses over-input 2 waves.trace --plot waves.trace
 refuses over-picture 2 waves.trace --plot a.png
-txm replay waves.trace -q --plot plot.svg
-check over-plot rc_is 0
+gives over-plot 0 -- replay waves.trace -q --plot plot.svg
 check no-temporaries no_temporaries
 finish

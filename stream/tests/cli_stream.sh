@@ -11,10 +11,8 @@ small=(--size 64x36 --samples 2)
 "$TXMILL" stream render room rgb8.png rgba8.png "${small[@]}" -q --engine reference -o reference.exr
 for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "--engine blocking -j 3" "--engine blocking --cache 512K --policy render-tiles --tile 20"; do
     # shellcheck disable=SC2086
-    txm stream render room rgb8.png rgba8.png "${small[@]}" -q $way -o way.exr
-    check "runs $way" rc_is 0
-    txm diff reference.exr way.exr
-    check "same bits $way" rc_is 0
+    gives "runs $way" 0 -- stream render room rgb8.png rgba8.png "${small[@]}" -q $way -o way.exr
+    gives "same bits $way" 0 -- diff reference.exr way.exr
 done
 # Lookups on devices; a plug-in for tests makes two devices from the processor.
 for way in "--device cuda" "--device cuda:0,cuda:1 --cache 1M --lanes 100 --policy lru" "--device cuda:1 --device-memory 300K"; do
@@ -22,8 +20,7 @@ for way in "--device cuda" "--device cuda:0,cuda:1 --cache 1M --lanes 100 --poli
     TXM_FAKE_DEVICES=2 TXMILL_PLUGINS=${TXM_BUILD:-$repo/build}/tests/gpu txm stream render room rgb8.png rgba8.png "${small[@]}" --json $way -o way.exr
     check "runs $way" rc_is 0
     check "copies $way" json out 'all(d["tile_copies"] <= d["launches"] and d["table_copies"] <= d["launches"] == d["syncs"] and not d["lost"] for d in o[0]["devices"]) and sum(d["tiles_copied"] for d in o[0]["devices"])'
-    txm diff reference.exr way.exr
-    check "same bits $way" rc_is 0
+    gives "same bits $way" 0 -- diff reference.exr way.exr
 done
 txm stream render room rgb8.png rgba8.png "${small[@]}" -q --engine blocking --device cuda -o way.exr
 check device-needs-wave says "wave engine"
@@ -31,10 +28,8 @@ check device-needs-wave says "wave engine"
 "$TXMILL" stream render sphere rgb8.png "${small[@]}" -q --engine reference -o world.exr
 for way in "--lanes 1 --cache 300K" "--lanes 1048576" "--engine blocking -j 2 --tile 16 --cache 300K" "--trace world.trace --trace-lookups"; do
     # shellcheck disable=SC2086
-    txm stream render sphere rgb8.png "${small[@]}" -q $way -o way.exr
-    check "world runs $way" rc_is 0
-    txm diff world.exr way.exr
-    check "world same bits $way" rc_is 0
+    gives "world runs $way" 0 -- stream render sphere rgb8.png "${small[@]}" -q $way -o way.exr
+    gives "world same bits $way" 0 -- diff world.exr way.exr
 done
 # Images of one pixel have no tx files, because Cycles uses them as they are. Theirs are made for the run only.
 cp "$golden/one.png" pixel.png
@@ -43,8 +38,7 @@ within() { TMPDIR=$PWD/none txm "$@"; }
 TMPDIR=$PWD/none "$TXMILL" stream render room pixel.png rgb8.png "${small[@]}" -q --engine reference -o pixel-reference.exr
 within stream render room pixel.png rgb8.png "${small[@]}" -q --cache 300K -o pixel.exr
 check pixel-runs rc_is 0
-txm diff pixel-reference.exr pixel.exr
-check pixel-bits rc_is 0
+gives pixel-bits 0 -- diff pixel-reference.exr pixel.exr
 within stream budget room rgb8.png pixel.png "${small[@]}" --json
 check pixel-budget json out 'o[0]["images"][1]["image"].endswith("pixel.png") and 0 < o[0]["images"][1]["used_bytes"] <= 400'
 check pixel-leaves-nothing test -z "$(ls -A none)"
@@ -77,11 +71,9 @@ for strength in "" " strength 1" " strength 2"; do
     'image sky "../rgb8.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' "world sky projection latlong$strength" >sky/scene.txt
   "$TXMILL" stream render sky -q -o "sky${strength// /-}.exr"
 done
-txm diff sky.exr sky-strength-1.exr
-check world-strength-default rc_is 0
+gives world-strength-default 0 -- diff sky.exr sky-strength-1.exr
 oiiotool sky.exr --mulc 2,2,2,1 -o doubled.exr
-txm diff doubled.exr sky-strength-2.exr
-check world-strength rc_is 0
+gives world-strength 0 -- diff doubled.exr sky-strength-2.exr
 
 # A mesh that its matrix flattens is rendered flat, and rays are not sent into directions that do not exist.
 mkdir flat && python3 - <<'PY'
@@ -95,8 +87,7 @@ PY
 flat() { # NAME MATRIX: renders the mesh with this matrix, from above
   printf '%s\n' 'txmill-scene 1' 'size 48 48' 'camera orthographic half 2 2 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
     'world color 0 0 0' 'material white emission 1 1 1' 'mesh m "m.ply"' "instance m white $2" >flat/scene.txt
-  txm stream render flat --bounces 0 -q --overwrite -o "$1.exr"
-  check "flat-$1" rc_is 0
+  gives "flat-$1" 0 -- stream render flat --bounces 0 -q --overwrite -o "$1.exr"
 }
 flat solid '1 0 0 0 0 1 0 0 0 0 1 0'
 flat thin '1 0 0 0 0 1 0 0 0 0 0 0'
@@ -104,8 +95,7 @@ flat tiny '1 0 0 0 0 1 0 0 0 0 1e-30 0'
 flat skewed '1 0 0 0.02 -1.2 0 1 0 0 0 0 1'
 flat huge '1e38 1e38 0 0 0 1e38 1e38 1e38 0 0 1e38 0'
 for same in thin tiny; do
-  txm diff solid.exr "$same.exr"
-  check "flat-$same-is-seen" rc_is 0
+  gives "flat-$same-is-seen" 0 -- diff solid.exr "$same.exr"
 done
 
 # Tiles that Cycles reads in addition to sample the world's light: as many as Blender 5.2.3 read for maps of these
@@ -139,8 +129,7 @@ txm stream budget hdri
 check world-map-text prints "562 tiles of its image, which Cycles samples in 1024 x 512 directions"
 
 # A budget reads no tile and names the textures that the picture uses.
-txm stream budget plane rgb8.png --size 128x72 --bounces 0 --samples 2 --json --tiles tiles.tsv
-check budget-rc rc_is 0
+gives budget-rc 0 -- stream budget plane rgb8.png --size 128x72 --bounces 0 --samples 2 --json --tiles tiles.tsv
 if has_jsonschema; then check budget-schema valid_json stream out; fi
 check budget-adds-up json out 'sum(l["used"] for l in o[0]["images"][0]["levels"]) == sum(1 for t in open("tiles.tsv")) - 1 and o[0]["render_tiles"][0]["peak_bytes"] == o[0]["touched_bytes"]'
 check budget-by-image json out 'all(sum(i["resolutions"][r]["used_bytes"] for i in o[0]["images"]) == o[0]["resolutions"][r]["used_bytes"] for r in range(3)) and o[0]["images"][0]["resolutions"][0]["used_bytes"] == o[0]["images"][0]["used_bytes"]'
@@ -165,8 +154,7 @@ walls=(cycles/tex?.png)
 if [ -n "${SANITIZED:-}" ]; then
   skip cycles "the plain pass compares the tiles"
 else
-  txm stream budget cycles --samples 4 --bounces 0 --tiles ours.tsv
-  check cycles-rc rc_is 0
+  gives cycles-rc 0 -- stream budget cycles --samples 4 --bounces 0 --tiles ours.tsv
   check cycles-tiles python3 - cycles/requests.tsv ours.tsv <<'PY'
 import sys
 cycles = {tuple(l.split("\t")) for l in open(sys.argv[1]).read().splitlines() if not l.startswith("#")}
@@ -228,17 +216,14 @@ printf '%s\n' 'txmill-scene 1' 'size 8 8' 'camera orthographic half 1 1 shift 0 
   'image u "set/u.<UDIM>.png" colorspace "sRGB" alpha straight extension repeat interpolation linear udim 1001 1002' \
   'material m diffuse 1 1 1' 'texture m a input "Base Color" uv "" transform 1 0 0 0 1 0' 'quad m -1 -1 0 2 0 0 0 2 0' >lacking/scene.txt
 for verb in budget render; do
-  txm stream $verb lacking
-  check "lacking-$verb" rc_is 3
+  gives "lacking-$verb" 3 -- stream $verb lacking
   check "lacking-all-$verb" test "$(grep -c 'its tx file is missing' err)" -eq 5
   check "lacking-says-$verb" says "lacking: 5 of its tx files are missing or outdated; make them with 'txmill make lacking'"
 done
 txm make --help
 check lacking-make-help prints "a folder with scene.txt"
-txm make lacking
-check lacking-make rc_is 0
-txm stream budget lacking -q
-check lacking-made rc_is 0
+gives lacking-make 0 -- make lacking
+gives lacking-made 0 -- stream budget lacking -q
 check lacking-made-5 test "$(ls lacking/blender_tx/*.tx lacking/set/blender_tx/*.tx | wc -l)" -eq 5
 rm lacking/blender_tx/b.png.*
 txm stream budget lacking
@@ -253,31 +238,25 @@ check budget-needs-images eval 'rc_is 2 && says "as in '"'txmill stream budget r
 txm stream budget lacking --cache-dir "$PWD/other"
 check lacking-elsewhere says "txmill make -d $PWD/other lacking"
 txm make -d "$PWD/other" lacking
-txm stream budget lacking --cache-dir "$PWD/other"
-check lacking-elsewhere-made rc_is 0
+gives lacking-elsewhere-made 0 -- stream budget lacking --cache-dir "$PWD/other"
 # Paths of the machine that exported the scene.
 mkdir windows && sed 's|"a.png"|"P:\\\\tex\\\\a.png"|; s|"set/u|"p:/tex/set/u|; s|"b.png"|"/Volumes/b.png"|' lacking/scene.txt >windows/scene.txt
 maps=(--path-map "P:\\tex $PWD/lacking" --path-map "/Volumes $PWD/lacking")
 txm stream budget windows "${maps[@]:0:2}" --cache-dir "$PWD/other"
 check paths-one-missing says "windows: 1 of the files that it names does not exist"
-txm stream budget windows "${maps[@]}" --cache-dir "$PWD/other"
-check paths-option rc_is 0
+gives paths-option 0 -- stream budget windows "${maps[@]}" --cache-dir "$PWD/other"
 printf 'map = p:/ %s/nowhere\n' "$PWD" >windows/.txmill
 TXMILL_MAP="P:\\tex $PWD/lacking" txm stream render windows --path-map "/Volumes $PWD/lacking" --cache-dir "$PWD/other"
 check paths-variable rc_is 0
 printf 'map = P:\\tex\\ %s/lacking\nmap = /Volumes %s/lacking\n' "$PWD" "$PWD" >windows/.txmill
 for command in "stream budget windows" "make -n windows" "check windows"; do
   # shellcheck disable=SC2086
-  txm $command --cache-dir "$PWD/other"
-  check "paths-setting $command" rc_is 0
+  gives "paths-setting $command" 0 -- $command --cache-dir "$PWD/other"
 done
 printf 'some notes' >lacking/set/scene.txt
-txm make lacking/set -c sRGB -a straight
-check folder-with-notes rc_is 0
+gives folder-with-notes 0 -- make lacking/set -c sRGB -a straight
 printf 'txmill-scene 1\nimage' >lacking/set/scene.txt
-txm make lacking/set
-check folder-bad-scene rc_is 3
-check folder-bad-scene-says says "scene.txt:2"
+gives folder-bad-scene 3 says "scene.txt:2" -- make lacking/set
 
 # A magnified image does not take more at a lower resolution, if both of its finest levels are drawn. The figures are
 # those of the requested resolution.
@@ -300,9 +279,7 @@ check half-text prints "  12.5 %"
 # A budget's page has a verdict, all textures with the largest first, and what each would save at half its size.
 mkdir '<b>' && cp rgb8.png '<b>/&.png' && "$TXMILL" make -q -c sRGB -a straight '<b>/&.png'
 sed 's,"../rgb8.png","../<b>/\&.png",' mirror/scene.txt >'<b>/scene.txt'
-txm stream budget '<b>' --json --html budget.html
-check budget-page-rc rc_is 0
-check budget-page-said says "budget.html: wrote the page"
+gives budget-page 0 says "budget.html: wrote the page" -- stream budget '<b>' --json --html budget.html
 cp out budget.json
 run python3 "$repo/tests/util/page_data.py" budget.html
 check budget-page json out 'o[0]["report"]["resolutions"] == json.load(open("budget.json"))["resolutions"] and o[0]["render_tile"] == 2048'
@@ -332,8 +309,7 @@ check filter-glossy-unsaid test "$(tiles_with 'samples 4')" = "$all"
 check filter-glossy-option test "$(tiles_with '' --filter-glossy 0) $(tiles_with '' --filter-glossy 0.25) $(tiles_with '' --no-widen)" = "$none $some $none"
 txm stream render mirror --samples 4 --filter-glossy 0.25 --json
 check filter-glossy-render json out "sum(l['used'] for i in o[0]['images'] for l in i['levels']) == $some"
-txm stream budget mirror --filter-glossy=-1
-check filter-glossy-negative rc_is 2
+gives filter-glossy-negative 2 -- stream budget mirror --filter-glossy=-1
 
 # Bounces are limited in total and by kind; transparency counts only for its own limit.
 bounces() { # LINE: prints the levels of the wall that were used
@@ -353,8 +329,7 @@ if command -v maketx >/dev/null; then
   mkdir small && oiiotool --pattern checker:width=3:height=5 1024x1024 3 -d uint8 -o small/t.png
   maketx --tile 16 16 -o small/t.tx small/t.png >/dev/null 2>&1
   sed 's,"../cycles/tex0.png","t.tx",' mirror/scene.txt >small/scene.txt
-  txm stream budget small --samples 4 --bounces 3 --tiles joined.tsv
-  check joined-rc rc_is 0
+  gives joined-rc 0 -- stream budget small --samples 4 --bounces 3 --tiles joined.tsv
   maketx --tile 64 64 -o small/t.tx small/t.png >/dev/null 2>&1
   txm stream budget small --samples 4 --bounces 3 --tiles large.tsv
   check joined-tiles eval 'cmp joined.tsv large.tsv && [ "$(wc -l <large.tsv)" -gt 20 ]'
@@ -384,10 +359,8 @@ for engine in wave blocking reference; do
   txm stream render bumpy --samples 1 --bounces 1 --engine $engine --json -q --overwrite -o "bumpy-$engine.exr"
   check "normal-budget-$engine" json out "[i['used_bytes'] for i in o[0]['images']] == $budgeted"
 done
-txm diff bumpy-wave.exr bumpy-reference.exr
-check normal-bits rc_is 0
-txm diff bumpy-blocking.exr bumpy-reference.exr
-check normal-bits-blocking rc_is 0
+gives normal-bits 0 -- diff bumpy-wave.exr bumpy-reference.exr
+gives normal-bits-blocking 0 -- diff bumpy-blocking.exr bumpy-reference.exr
 
 # Tiles that cannot be read are magenta. The picture is there, and the exit code and the texture's name report the
 # failure.
@@ -478,8 +451,7 @@ mkdir project && cp "$golden/rgb8.png" project/wood.png && printf 'cache-dir = t
 refuses project-missing 3 budget room project/wood.png
 check project-command says "make it with 'txmill make -c sRGB -a straight -d \"tx files\" project/wood.png'"
 "$TXMILL" make -q project/wood.png
-txm stream budget room "${small[@]}" project/wood.png
-check project-found rc_is 0
+gives project-found 0 -- stream budget room "${small[@]}" project/wood.png
 mv project/.txmill . && txm stream budget room "${small[@]}" -d 'tx files' project/wood.png
 check option-found rc_is 0
 rm .txmill
@@ -487,8 +459,7 @@ rm .txmill
 mkdir -p ruled/sub && cp "$golden/rgb8.png" ruled/wall_normal.png && cp "$golden/rgb8.png" ruled/wall.png
 cp "$golden/rgb8.png" ruled/sub/x.png && printf 'preset = pbr\n' >ruled/.txmill && printf 'rule = x.*=Non-Color,none\n' >ruled/sub/.txmill
 "$TXMILL" make -q ruled
-txm stream budget room "${small[@]}" ruled/wall_normal.png ruled/wall.png ruled/sub/x.png
-check rules-found rc_is 0
+gives rules-found 0 -- stream budget room "${small[@]}" ruled/wall_normal.png ruled/wall.png ruled/sub/x.png
 rm -r ruled/blender_tx ruled/sub/blender_tx
 txm stream budget room "${small[@]}" ruled/wall_normal.png ruled/sub/x.png
 check rules-command says "make it with 'txmill make -c Non-Color -a straight ruled/wall_normal.png'"
@@ -527,8 +498,7 @@ for _ in 1 2; do
     txm stream render room rgb8.png "${small[@]}" --engine blocking --trace again.trace -o again.png --heat-passes passes.png --html again.html
     check again-render rc_is 0
     check again-says test "$(grep -c ': wrote the ' err)" -eq 4
-    txm stream budget room rgb8.png "${small[@]}" --tiles again.tsv
-    check again-budget rc_is 0
+    gives again-budget 0 -- stream budget room rgb8.png "${small[@]}" --tiles again.tsv
 done
 printf 'txmill-scene 1\nsize 5 5\nquad x 0 0 0 1 0 0 0 1 0\n' >bad.txt && mkdir bad && mv bad.txt bad/scene.txt
 refuses bad-scene 3 render bad

@@ -9,12 +9,8 @@ cp "$golden"/rgb8.png .
 
 # ---- info -------------------------------------------------------------------------------------------------------------
 
-txm info grid-half.ptx
-check info-exit rc_is 0
-check info-mesh prints "mesh          9 quads"
-check info-texels prints "half, 3 channels; 576 texels"
-check info-sizes prints "8 x 8: 9"
-check info-levels prints "levels        2"
+gives info 0 prints "mesh          9 quads" prints "half, 3 channels; 576 texels" prints "8 x 8: 9" prints "levels        2" \
+    -- info grid-half.ptx
 txm info meta.ptx
 check info-text prints "Author  string  somebody else"
 check info-numbers prints "large  int32[2000]  0 1 2 3 4 5 6 7 8 9 .."
@@ -24,17 +20,14 @@ check info-all prints " 1998 1999"
 txm info --all edits.ptx
 check info-edits prints "3 of faces (2 faces), 1 of metadata"
 check info-face prints "1           16 x 16     - - - -  edited"
-txm info --json --all grid-u8.ptx edits.ptx meta.ptx triangles.ptx
-check info-json-exit rc_is 0
+gives info-json 0 -- info --json --all grid-u8.ptx edits.ptx meta.ptx triangles.ptx
 if has_jsonschema; then check info-schema valid_json ptex-info out; else skip info-schema "python3-jsonschema is missing"; fi
 check info-json json out '[(x["mesh"], x["faces"], x["channels"], x["levels"]) for x in o] == [("quads", 9, 1, 2), ("quads", 4, 2, 3), ("quads", 1, 1, 1), ("triangles", 4, 2, 3)]'
 check info-json-edits json out '(o[1]["edited_faces"], o[1]["face_edits"], o[1]["metadata_edits"], o[1]["constant_faces"]) == (2, 3, 1, 1)'
 check info-json-meta json out '{m["key"]: m["value"] for m in o[2]["metadata"]}["shorts"] == [-2, 300]'
 # Each neighbour of a face has that face at the same edge.
 check info-json-neighbours json out 'all(n < 0 or (o[0]["face_list"][n]["neighbours"][f["edges"][e]], o[0]["face_list"][n]["edges"][f["edges"][e]]) == (i, e) for i, f in enumerate(o[0]["face_list"]) for e, n in enumerate(f["neighbours"]))'
-txm info grid-u8.ptx rgb.tx
-check info-both-kinds rc_is 0
-check info-sums prints "2 files: 1"
+gives info 0 prints "2 files: 1" -- info grid-u8.ptx rgb.tx
 mv grid-u8.ptx grid.tx
 txm info grid.tx
 check info-whatever-its-name prints "9 quads"
@@ -42,16 +35,12 @@ mv grid.tx grid-u8.ptx
 
 # ---- verify -----------------------------------------------------------------------------------------------------------
 
-txm verify ./*.ptx
-check verify-exit rc_is 0
-check verify-count prints "$(find . -name '*.ptx' | wc -l) files: $(find . -name '*.ptx' | wc -l) good"
+gives verify 0 prints "$(find . -name '*.ptx' | wc -l) files: $(find . -name '*.ptx' | wc -l) good" -- verify ./*.ptx
 txm verify --json star5.ptx tiled.ptx
 if has_jsonschema; then check verify-schema valid_json ptex-verify out; fi
 check verify-json json out '[(x["good"], x["damage"], x["one_sided_edges"]) for x in o] == [(True, None, 0)] * 2 and o[0]["blocks"] == 7 and o[1]["blocks"] == 9'
 head -c 1000 sizes-u8.ptx >cut.ptx
-txm verify cut.ptx
-check verify-cut-exit rc_is 5
-check verify-cut prints "cut.ptx: damaged"
+gives verify-cut 5 prints "cut.ptx: damaged" -- verify cut.ptx
 python3 - <<'EOF'
 data = bytearray(open("sizes-float.ptx", "rb").read())
 data[-100] ^= 16  # the last face's texels
@@ -60,9 +49,7 @@ data = bytearray(open("grid-u8.ptx", "rb").read())
 data[4] = 2
 open("newer.ptx", "wb").write(data)
 EOF
-txm verify bit.ptx
-check verify-bit-exit rc_is 5
-check verify-bit-says prints "the texels of a face cannot be read"
+gives verify-bit 5 prints "the texels of a face cannot be read" -- verify bit.ptx
 txm verify --quiet bit.ptx star5.ptx
 check verify-quiet test -z "$(grep star5 out)" -a -n "$(grep bit.ptx out)"
 txm info newer.ptx
@@ -70,8 +57,7 @@ check newer-exit test "$rc" -ne 0
 check newer-says says "Ptex version 2"
 txm info --deep bit.ptx
 check info-deep test "$rc" -ne 0
-txm info bit.ptx
-check info-not-deep rc_is 0
+gives info-not-deep 0 -- info bit.ptx
 txm verify missing.ptx
 check missing says missing.ptx
 
@@ -100,8 +86,7 @@ assert (w, h) == (1 << u, 1 << v), (w, h)
 assert zlib.crc32(b"".join(reversed(rows))) == expected(name, face, u, v)
 EOF
 texels() { python3 faces.py "$TXM_TESTDATA/ptex/expected.txt" "$@"; }
-txm extract --face 4 -o four.pgm grid-u8.ptx
-check extract-exit rc_is 0
+gives extract 0 -- extract --face 4 -o four.pgm grid-u8.ptx
 check extract-face texels four.pgm grid-u8.ptx 4 3 3
 txm extract --face 5 -l 1 --json -o five.ppm sizes-u8.ptx
 check extract-level texels five.ppm sizes-u8.ptx 5 2 2
@@ -109,10 +94,8 @@ check extract-json json out 'o[0]["width"] == 4 and o[0]["level"] == 1 and o[0][
 if has_jsonschema; then check extract-schema valid_json extract out; fi
 txm extract --face 0 -o whole.pgm tiled.ptx
 check extract-tiled texels whole.pgm tiled.ptx 0 9 9
-txm extract --face 0 -o float.exr sizes-float.ptx
-check extract-exr rc_is 0
-txm extract -o sheet.pgm grid-u8.ptx
-check sheet rc_is 0
+gives extract-exr 0 -- extract --face 0 -o float.exr sizes-float.ptx
+gives sheet 0 -- extract -o sheet.pgm grid-u8.ptx
 check sheet-size python3 -c 'assert open("sheet.pgm", "rb").read().split()[1:3] == [b"24", b"24"]'
 txm extract --fit 12 --json -o fit.png grid-u8.ptx
 check fit json out '(o[0]["width"], o[0]["height"], o[0]["level"]) == (12, 12, 1)'
@@ -124,8 +107,7 @@ txm extract --fit 4 --face 9 -o no.png grid-u8.ptx
 check fit-face-missing says "the file has 9, counted from 0"
 txm extract --face 2 -l 4 -o no.png grid-u8.ptx
 check level-missing says "so it has levels 0 to 3"
-txm extract --face x -o no.png grid-u8.ptx
-check face-no-number rc_is 2
+gives face-no-number 2 -- extract --face x -o no.png grid-u8.ptx
 txm extract --face 1 -o no.png rgb.tx
 check face-of-tx says "--face is only for Ptex files"
 txm extract --atlas -o no.png grid-u8.ptx
@@ -148,9 +130,7 @@ check folder test -s pictures/grid-u8.png -a -s pictures/rgb.png
 
 # ---- view -------------------------------------------------------------------------------------------------------------
 
-txm view --format symbols --size 40x10 grid-u8.ptx
-check view-exit rc_is 0
-check view-says prints "grid-u8.ptx: level 0 of 9 faces"
+gives view 0 prints "grid-u8.ptx: level 0 of 9 faces" -- view --format symbols --size 40x10 grid-u8.ptx
 txm view --html page.html --json grid-u8.ptx polygon.ptx cut.ptx
 check page json out '[("error" in x) for x in o] == [False, False, True] and o[0]["levels"] == [0]'
 if has_jsonschema; then check page-schema valid_json view out; fi
@@ -236,8 +216,7 @@ for name, line in bad.items():
     shutil.copytree("scene", "bad-" + name)
     open(f"bad-{name}/scene.txt", "w").write(good + line)
 EOF
-txm stream render scene --samples 2 -o wave.ppm --trace scene.trace --cache 1M
-check scene-render rc_is 0
+gives scene-render 0 -- stream render scene --samples 2 -o wave.ppm --trace scene.trace --cache 1M
 "$TXMILL" stream render scene --samples 2 -o blocking.ppm --engine blocking >/dev/null 2>&1
 "$TXMILL" stream render scene --samples 2 -o reference.ppm --engine reference >/dev/null 2>&1
 check scene-blocking cmp wave.ppm blocking.ppm
@@ -320,8 +299,7 @@ for folder in ("whole", "cut", "order", "plain"):
 EOF
 cp -r "$TXM_TESTDATA/ptex/disney" .
 for scene in whole cut plain; do
-  txm stream render $scene --samples 2 -o $scene.ppm
-  check "subfaces-$scene" rc_is 0
+  gives "subfaces-$scene" 0 -- stream render $scene --samples 2 -o $scene.ppm
 done
 check subfaces-equal cmp whole.ppm cut.ppm
 check subfaces-seen python3 -c 'import sys; sys.exit(len(set(open("whole.ppm", "rb").read()[-12288:])) < 50)'
@@ -341,12 +319,10 @@ head = struct.pack("<4sIIIiHHIIIIIIQII", b"Ptex", 1, 1, 0, -1, 1, levels, faces,
 open("bomb.ptx", "wb").write(head + bytes(40) + face + constant + infos + level * levels)
 PY
 printf 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n' >quad.obj
-txm verify bomb.ptx
-check bomb-verify eval 'rc_is 5 && prints "the lists of its faces would take"'
+gives bomb-verify 5 prints "the lists of its faces would take" -- verify bomb.ptx
 for command in info "make --mesh quad.obj" "extract -o bomb.png" "view --html bomb.html"; do
     # shellcheck disable=SC2086
-    txm $command bomb.ptx
-    check "bomb-${command%% *}" eval 'rc_is 3 && says "the lists of its faces would take"'
+    gives "bomb-${command%% *}" 3 says "the lists of its faces would take" -- $command bomb.ptx
 done
 megabytes=$(sed -n 's/.*TXMILL_PTEX_MEGABYTES=\([0-9]*\).*/\1/p' err | head -n 1)
 run env TXMILL_PTEX_MEGABYTES=1 "$TXMILL" info "$TXM_TESTDATA/ptex/grid-u16.ptx"
