@@ -430,8 +430,7 @@ TEST(memory_is_as_good_as_a_file)
 TEST(colours_times_alpha)
 {
     SCOPED(txm_ptex_close)
-    txm_ptex *plain = open_ptex_file("old.ptx", 0),
-             *times = open_ptex_file("old.ptx", TXM_PTEX_PREMULTIPLY);
+    txm_ptex *plain = open_ptex_file("old.ptx", 0), *times = open_ptex_file("old.ptx", TXM_PTEX_PREMULTIPLY);
     uint8_t a[256], b[256];
     txm_error err;
     ck_assert_int_eq(txm_ptex_read(plain, 0, 3, 3, a, &err), TXM_OK);
