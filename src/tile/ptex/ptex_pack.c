@@ -19,8 +19,9 @@ enum {
     SIZES = TXM_PTEX_MAX_LOG2 + 1,
     LARGEST_LOG2 = 15,
     MAX_PAGES = 8999,
-    NEAR_PX = 128, /* approximate height of a strip of a grid */
-    WIDTHS = 96    /* page widths that are tried */
+    NEAR_PX = 128,        /* approximate height of a strip of a grid */
+    WIDTHS = 96,          /* page widths that are tried */
+    WIDEST_SHARE_LOG2 = 2 /* of a chart's side for a frame: a quarter */
 };
 
 ptex_packed txm_ptex_packed_size(const txm_ptex *p, uint32_t face, unsigned turn, uint32_t padding_log2)
@@ -41,8 +42,11 @@ typedef struct free_rect {
 /* A size of blocks, and the number of blocks of that size. */
 typedef struct block_size {
     uint32_t width, height, count, first;
-    uint8_t width_log2, height_log2;
+    uint8_t width_log2, height_log2, frame_log2;
 } block_size;
+
+/* By log2 of a chart's width and height, and of its frame. */
+typedef uint32_t size_table[SIZES][SIZES][PTEX_WIDEST_LOG2 + 1];
 
 /* An attempt with one page width. */
 typedef struct packing {
@@ -115,7 +119,8 @@ static bool fill_rect(packing *p, const free_rect *r, block_size *b)
                                             .strip = strip ? strip : 1,
                                             .first = b->first,
                                             .width_log2 = b->width_log2,
-                                            .height_log2 = b->height_log2};
+                                            .height_log2 = b->height_log2,
+                                            .frame_log2 = b->frame_log2};
     b->first += columns * rows;
     b->count -= columns * rows;
     ptex_page *page = &p->pages[r->page];
@@ -187,21 +192,23 @@ static txm_status pack_best(const txm_ptex_pages *pages, const block_size *sizes
         least = sizes[i].width > least ? sizes[i].width : least;
         tallest = sizes[i].height > tallest ? sizes[i].height : tallest;
     }
-    /* All sizes in a page are multiples of twice the padding, so that the page has one level more than those that are
-     * made from faces, on which the edges of faces are in the middle of pixels. */
-    const uint32_t unit = 2 * pages->info.padding_px, whole = page_px / unit * unit;
+    /* All sides of a page are multiples of twice the widest frame, so that the page has one level more than those that
+     * are made from faces, on which the edges of faces are in the middle of pixels. */
+    const uint32_t unit = 2u << sizes[0].frame_log2, whole = page_px / unit * unit;
     const uint32_t most = whole > least ? whole : least, height = whole > tallest ? whole : tallest;
     packing p = {0};
     for (unsigned attempt = 0; attempt < WIDTHS && attempt < WIDTHS / 8 * (count + 1) &&
                                (!attempt || packed_pixels(best) > area + area / 256);
          attempt++) {
         p.width = round_up(width_to_try(sizes, count, area, most, least, attempt), unit);
-        p.height = height;
+        p.height = round_up(height, unit);
         p.rect_count = p.grid_count = p.page_count = 0;
         if (!pack_blocks(&p, sizes, count)) {
             free_packing(&p);
             return txm_no_memory(err, pages->ptex->path);
         }
+        for (size_t i = 0; i < p.page_count; i++)
+            p.pages[i].height = round_up(p.pages[i].height, unit);
         if (!best->page_count || packed_pixels(&p) < packed_pixels(best)) {
             const packing other = *best;
             *best = p;
@@ -218,11 +225,14 @@ static txm_status pack_best(const txm_ptex_pages *pages, const block_size *sizes
 
 /* ---- charts by size ---------------------------------------------------------------------------------------------- */
 
+/* Wider frames come first, because what remains of a rectangle begins at a multiple of the last frame's width. */
 static int larger_first(const void *a, const void *b)
 {
     const block_size *x = a, *y = b;
     const uint32_t of_x = x->width > x->height ? x->width : x->height;
     const uint32_t of_y = y->width > y->height ? y->width : y->height;
+    if (x->frame_log2 != y->frame_log2)
+        return x->frame_log2 < y->frame_log2 ? 1 : -1;
     if (of_x != of_y)
         return of_x < of_y ? 1 : -1;
     if (x->height != y->height)
@@ -230,58 +240,82 @@ static int larger_first(const void *a, const void *b)
     return x->width < y->width ? 1 : x->width > y->width ? -1 : 0;
 }
 
-static ptex_packed chart_size(const txm_ptex_pages *pages, uint32_t face, const uint8_t log2[2])
+static uint32_t shorter_log2(ptex_packed size)
 {
-    ptex_packed s = txm_ptex_packed_size(pages->ptex, face, pages->cells[face].turn, pages->padding_log2);
-    return (ptex_packed){(uint8_t)(s.width_log2 + log2[0]), (uint8_t)(s.height_log2 + log2[1])};
+    return size.width_log2 < size.height_log2 ? size.width_log2 : size.height_log2;
 }
 
-/* Counts each size, and lists charts by size, and by number within a size. `new_rank` has room for every face. */
-static size_t sort_charts(txm_ptex_pages *pages, block_size *sizes, uint8_t (*const log2)[2], uint32_t *new_rank)
+/* The entry of the chart that this face stands for. A frame's width is a share of the chart's shorter side, 2^-narrow,
+ * since pictures show the same level of all charts with so many texels across; it holds no more than the neighbour. */
+static uint32_t *size_of_chart(const txm_ptex_pages *pages, uint32_t face, const uint8_t log2[2], uint32_t narrow,
+                               size_table table, block_size *out)
 {
-    const txm_ptex *p = pages->ptex;
-    const uint32_t padding = pages->info.padding_px;
-    uint32_t counts[SIZES][SIZES] = {{0}}, at[SIZES][SIZES];
+    const ptex_packed one = txm_ptex_packed_size(pages->ptex, face, pages->cells[face].turn, pages->padding_log2);
+    const ptex_packed all = {(uint8_t)(one.width_log2 + log2[0]), (uint8_t)(one.height_log2 + log2[1])};
+    uint32_t frame = shorter_log2(all) > narrow ? shorter_log2(all) - narrow : 0;
+    frame = frame < shorter_log2(one) ? frame : shorter_log2(one);
+    frame = frame < pages->widest_log2 ? frame : pages->widest_log2;
+    frame = frame > pages->padding_log2 ? frame : pages->padding_log2;
+    *out = (block_size){.width = txm_ptex_block_px(all.width_log2, frame),
+                        .height = txm_ptex_block_px(all.height_log2, frame),
+                        .width_log2 = all.width_log2,
+                        .height_log2 = all.height_log2,
+                        .frame_log2 = (uint8_t)frame};
+    return &table[all.width_log2][all.height_log2][frame];
+}
+
+/* Lists the sizes of charts, and how many there are. *narrowest: no frame can be narrower. */
+static size_t count_sizes(txm_ptex_pages *pages, uint8_t (*const log2)[2], uint32_t narrow, block_size *sizes,
+                          bool *narrowest)
+{
+    size_table numbers = {{{0}}};
     size_t count = 0;
-    uint32_t first = 0, members = 0;
-    pages->info.face_pixels = pages->info.block_pixels = 0;
-    for (uint32_t i = 0; i < p->info.faces; i++) {
-        pages->info.face_pixels += 1ull << (p->faces[i].u_log2 + p->faces[i].v_log2);
+    pages->info.block_pixels = 0;
+    *narrowest = true;
+    for (uint32_t i = 0; i < pages->ptex->info.faces; i++)
         if (pages->rank[i] == i) {
-            const ptex_packed s = chart_size(pages, i, log2[i]);
-            counts[s.width_log2][s.height_log2]++;
+            block_size b;
+            uint32_t *number = size_of_chart(pages, i, log2[i], narrow, numbers, &b);
+            if (!*number) {
+                *number = (uint32_t)++count;
+                sizes[count - 1] = b;
+                *narrowest &= b.frame_log2 == pages->padding_log2;
+            }
+            sizes[*number - 1].count++;
+            pages->info.block_pixels += (uint64_t)b.width * b.height;
         }
-    }
-    for (unsigned u = 0; u < SIZES; u++)
-        for (unsigned v = 0; v < SIZES; v++)
-            if (counts[u][v])
-                sizes[count++] = (block_size){txm_ptex_block_px(u, padding),
-                                              txm_ptex_block_px(v, padding),
-                                              counts[u][v],
-                                              0,
-                                              (uint8_t)u,
-                                              (uint8_t)v};
     qsort(sizes, count, sizeof *sizes, larger_first);
-    for (size_t i = 0; i < count; i++) {
-        block_size *b = &sizes[i];
-        b->first = at[b->width_log2][b->height_log2] = first;
-        first += b->count;
-        pages->info.block_pixels += (uint64_t)b->width * b->height * b->count;
-    }
-    for (uint32_t i = 0; i < p->info.faces; i++)
+    for (size_t i = 1; i < count; i++)
+        sizes[i].first = sizes[i - 1].first + sizes[i - 1].count;
+    return count;
+}
+
+/* Lists charts by size, and by number within a size. */
+static txm_status list_charts(txm_ptex_pages *pages, uint8_t (*const log2)[2], uint32_t narrow, const block_size *sizes,
+                              size_t count, txm_error *err)
+{
+    const uint32_t faces = pages->ptex->info.faces;
+    uint32_t members = 0, *new_rank = txm_alloc_pixels((size_t)faces + 1, sizeof *new_rank);
+    size_table at;
+    if (!new_rank)
+        return txm_no_memory(err, pages->ptex->path);
+    for (size_t i = 0; i < count; i++)
+        at[sizes[i].width_log2][sizes[i].height_log2][sizes[i].frame_log2] = sizes[i].first;
+    for (uint32_t i = 0; i < faces; i++)
         if (pages->rank[i] == i) {
-            const ptex_packed s = chart_size(pages, i, log2[i]);
-            new_rank[i] = at[s.width_log2][s.height_log2]++;
+            block_size b;
+            new_rank[i] = (*size_of_chart(pages, i, log2[i], narrow, at, &b))++;
             pages->order[new_rank[i]] = members;
             members += 1u << (log2[i][0] + log2[i][1]);
         }
-    for (uint32_t i = 0; i < p->info.faces; i++) {
+    for (uint32_t i = 0; i < faces; i++) {
         const uint32_t chart = pages->rank[i];
         const ptex_cell at_cell = pages->cells[i];
         pages->members[pages->order[new_rank[chart]] + ((uint32_t)at_cell.y << log2[chart][0]) + at_cell.x] = i;
         pages->rank[i] = new_rank[chart];
     }
-    return count;
+    free(new_rank);
+    return TXM_OK;
 }
 
 /* Lists the grids of each page, for reading pages. */
@@ -305,64 +339,56 @@ static txm_status list_by_page(txm_ptex_pages *pages, txm_error *err)
     return TXM_OK;
 }
 
-/* Packs with this padding. *share: the pages' pixels for each texel of the faces; beyond `most`, nothing is packed if a
- * smaller padding is possible. */
-static txm_status pack_padded(txm_ptex_pages *pages, uint32_t padding_log2, uint32_t page_px, double most,
-                              block_size *sizes, packing *best, double *share, txm_error *err)
+txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, uint32_t least_log2, double wanted, double most,
+                         txm_error *err)
 {
     const size_t faces = pages->ptex->info.faces;
+    block_size *sizes = txm_alloc_pixels((size_t)SIZES * SIZES * (PTEX_WIDEST_LOG2 + 1), sizeof *sizes);
     uint8_t(*log2)[2] = txm_calloc(faces + 1, sizeof *log2);
-    uint32_t *new_rank = txm_alloc_pixels(faces + 1, sizeof *new_rank);
-    size_t count = 0;
-    pages->padding_log2 = padding_log2;
-    pages->info.padding_px = 1u << padding_log2;
-    free_packing(best);
-    txm_status status =
-        log2 && new_rank ? txm_ptex_find_charts(pages, page_px, log2, err) : txm_no_memory(err, pages->ptex->path);
-    if (status == TXM_OK) {
-        count = sort_charts(pages, sizes, log2, new_rank);
-        if (!count)
-            status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: it has no faces", pages->ptex->path);
-    }
-    free(log2);
-    free(new_rank);
-    const double texels = (double)pages->info.face_pixels;
-    *share = (double)pages->info.block_pixels / texels;
-    if (status == TXM_OK && (!padding_log2 || *share <= most)) {
-        status = pack_best(pages, sizes, count, page_px, best, err);
-        *share = (double)packed_pixels(best) / texels;
-    }
-    return status;
-}
-
-txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, double wanted, double most, txm_error *err)
-{
-    const size_t faces = pages->ptex->info.faces;
-    block_size *sizes = txm_calloc((size_t)SIZES * SIZES, sizeof *sizes);
     packing best = {0};
+    size_t count = 0;
+    uint32_t narrow = 0;
+    double texels = 0;
     pages->order = txm_calloc(faces + 1, sizeof *pages->order);
     pages->members = txm_calloc(faces + 1, sizeof *pages->members);
     pages->rank = txm_calloc(faces + 1, sizeof *pages->rank);
     pages->cells = txm_calloc(faces + 1, sizeof *pages->cells);
-    txm_status status = sizes && pages->order && pages->members && pages->rank && pages->cells
+    txm_status status = sizes && log2 && pages->order && pages->members && pages->rank && pages->cells
                             ? TXM_OK
                             : txm_no_memory(err, pages->ptex->path);
+    if (status == TXM_OK && !faces)
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: it has no faces", pages->ptex->path);
+    for (uint32_t i = 0; i < faces; i++)
+        pages->info.face_pixels += 1ull << (pages->ptex->faces[i].u_log2 + pages->ptex->faces[i].v_log2);
+    texels = (double)pages->info.face_pixels;
+    /* The first frames that fit: those that are wide everywhere come before those that are wide where it costs little.
+     */
+    const double limits[] = {wanted, most};
     const uint32_t widest = pages->padding_log2;
-    double shares[PTEX_MAX_PADDING_LOG2 + 1];
-    uint32_t log2 = widest;
+    double least[PTEX_MAX_PADDING_LOG2 + 1] = {0};
+    bool fits = false;
+    for (int i = 0; i < 2; i++)
+        for (uint32_t p = widest + 1; status == TXM_OK && !fits && p-- > least_log2;) {
+            const bool last = i && p == least_log2;
+            bool narrowest = least[p] > limits[i] && !last;
+            pages->padding_log2 = p;
+            if (!narrowest)
+                status = txm_ptex_find_charts(pages, page_px, log2, err);
+            for (narrow = WIDEST_SHARE_LOG2; status == TXM_OK && !fits && !narrowest; narrow++) {
+                count = count_sizes(pages, log2, narrow, sizes, &narrowest);
+                least[p] = (double)pages->info.block_pixels / texels;
+                fits = least[p] <= limits[i] || (narrowest && last);
+                if (!fits)
+                    continue;
+                free_packing(&best);
+                status = pack_best(pages, sizes, count, page_px, &best, err);
+                fits = (double)packed_pixels(&best) <= limits[i] * texels || (narrowest && last);
+            }
+        }
     if (status == TXM_OK)
-        status = pack_padded(pages, log2, page_px, most, sizes, &best, &shares[log2], err);
-    while (status == TXM_OK && log2 && shares[log2] > wanted) {
-        log2--;
-        status = pack_padded(pages, log2, page_px, most, sizes, &best, &shares[log2], err);
-    }
-    if (status == TXM_OK && shares[log2] > wanted) {
-        for (log2 = widest; log2 && shares[log2] > most; log2--)
-            continue;
-        if (log2)
-            status = pack_padded(pages, log2, page_px, most, sizes, &best, &shares[log2], err);
-    }
+        status = list_charts(pages, log2, narrow - 1, sizes, count, err);
     free(sizes);
+    free(log2);
     if (status != TXM_OK) {
         free_packing(&best);
         return status;
@@ -372,6 +398,7 @@ txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, double wanted,
     pages->pages = best.pages;
     pages->info.pages = (uint32_t)best.page_count;
     pages->info.page_pixels = packed_pixels(&best);
+    pages->info.padding_px = 1u << pages->padding_log2;
     free(best.rects);
     return list_by_page(pages, err);
 }

@@ -22,7 +22,8 @@ enum {
     MAX_PAGE_PX = 65536,
     PADDING_LOG2 = 2,
     KEPT_BYTES = 16 << 20, /* memory of faces that a reader keeps */
-    MEAN_ROWS = 32         /* input rows that are read and averaged at a time */
+    MEAN_ROWS = 32,        /* rows that are read and averaged at a time, */
+    BAND_ROWS = 16         /* for so many rows of means */
 };
 
 typedef struct ptex_reader {
@@ -262,10 +263,10 @@ static txm_status read_block(page_part *r, const ptex_grid *g, uint32_t column, 
     const uint32_t *members = pages->members + pages->order[chart_of_cell(g, column, row)];
     const ptex_packed size =
         txm_ptex_packed_size(pages->ptex, *members, pages->cells[*members].turn, pages->padding_log2);
-    const uint32_t width = txm_ptex_block_px(g->width_log2, pages->info.padding_px) >> r->level;
-    const uint32_t height = txm_ptex_block_px(g->height_log2, pages->info.padding_px) >> r->level;
+    const uint32_t width = txm_ptex_block_px(g->width_log2, g->frame_log2) >> r->level;
+    const uint32_t height = txm_ptex_block_px(g->height_log2, g->frame_log2) >> r->level;
     const uint32_t left = (g->x >> r->level) + column * width, bottom = (g->y >> r->level) + row * height;
-    const uint32_t frame = pages->info.padding_px >> r->level;
+    const uint32_t frame = 1u << (g->frame_log2 - r->level);
     const uint32_t face_width = 1u << (size.width_log2 - r->level), face_height = 1u << (size.height_log2 - r->level);
     const uint32_t columns = 1u << (g->width_log2 - size.width_log2), rows = 1u << (g->height_log2 - size.height_log2);
     txm_status status = TXM_OK;
@@ -293,10 +294,10 @@ static txm_status read_grid(page_part *r, const ptex_grid *g)
 {
     uint32_t left, right, low, high;
     txm_status status = TXM_OK;
-    if (!cells_in_range(g->x >> r->level, txm_ptex_block_px(g->width_log2, r->pages->info.padding_px) >> r->level,
-                        g->columns, r->x, r->width, &left, &right) ||
-        !cells_in_range(g->y >> r->level, txm_ptex_block_px(g->height_log2, r->pages->info.padding_px) >> r->level,
-                        g->rows, r->y, r->height, &low, &high))
+    if (!cells_in_range(g->x >> r->level, txm_ptex_block_px(g->width_log2, g->frame_log2) >> r->level, g->columns, r->x,
+                        r->width, &left, &right) ||
+        !cells_in_range(g->y >> r->level, txm_ptex_block_px(g->height_log2, g->frame_log2) >> r->level, g->rows, r->y,
+                        r->height, &low, &high))
         return TXM_OK;
     for (uint32_t row = low; row <= high && status == TXM_OK; row++)
         for (uint32_t column = left; column <= right && status == TXM_OK; column++)
@@ -304,78 +305,115 @@ static txm_status read_grid(page_part *r, const ptex_grid *g)
     return status;
 }
 
-/* Reads a level that is made from the faces' own sizes. */
-static txm_status read_of_faces(page_part *r, const ptex_page *page)
+/* ---- levels below ------------------------------------------------------------------------------------------------ */
+
+/* Sums of pixels, each times the number of pixels of level 0 that it stands for. */
+typedef struct mean_sums {
+    double *colours, *pixels;
+    uint8_t *rows; /* MEAN_ROWS of a grid */
+    float *row;
+} mean_sums;
+
+/* Adds a grid on the smallest level that is made from its faces, whose pixels are larger level's in part. Several rows
+ * of it are read at a time, because most of the cost is reading the faces that they overlap. */
+static txm_status add_grid(const page_part *r, const ptex_grid *g, const mean_sums *sums)
 {
+    const uint32_t base = g->frame_log2, shift = r->level - base, channels = r->pages->info.channels;
+    const uint32_t left = g->x >> base, low = g->y >> base;
+    const uint32_t right = left + g->columns * (txm_ptex_block_px(g->width_log2, base) >> base);
+    const uint32_t high = low + g->rows * (txm_ptex_block_px(g->height_log2, base) >> base);
+    const uint64_t part_right = (uint64_t)(r->x + r->width) << shift, part_high = (uint64_t)(r->y + r->height) << shift;
+    const uint32_t x = r->x << shift > left ? r->x << shift : left,
+                   end_x = part_right < right ? (uint32_t)part_right : right;
+    const uint32_t y = r->y << shift > low ? r->y << shift : low, end_y = part_high < high ? (uint32_t)part_high : high;
+    const double weight = (double)(1ull << 2 * base);
     txm_status status = TXM_OK;
-    for (uint32_t y = 0; y < r->height; y++)
-        txm_ptex_fill(r->pixels + y * r->row_bytes, r->pages->mean, page_pixel_bytes(r->pages), r->width);
-    for (uint32_t i = 0; i < page->grids && status == TXM_OK; i++)
-        status = read_grid(r, &r->pages->grids[r->pages->by_page[page->first_grid + i]]);
+    if (x >= end_x)
+        return TXM_OK;
+    page_part part = {r->pages, r->reader, base, x, y, end_x - x, 0, sums->rows, 0, r->shown, r->err};
+    part.row_bytes = part.width * page_pixel_bytes(r->pages);
+    for (; part.y < end_y && status == TXM_OK; part.y += part.height) {
+        part.height = end_y - part.y < MEAN_ROWS ? end_y - part.y : MEAN_ROWS;
+        status = read_grid(&part, g);
+        for (uint32_t j = 0; j < part.height && status == TXM_OK; j++) {
+            const uint32_t to_row = r->height - 1 - (((part.y + part.height - 1 - j) >> shift) - r->y);
+            txm_samples_to_float(r->pages->info.type, part.pixels + j * part.row_bytes, sums->row,
+                                 (size_t)part.width * channels);
+            for (uint32_t i = 0; i < part.width; i++) {
+                const size_t to = (size_t)to_row * r->width + ((x + i) >> shift) - r->x;
+                sums->pixels[to] += weight;
+                for (uint32_t c = 0; c < channels; c++)
+                    sums->colours[to * channels + c] += weight * (double)sums->row[i * channels + c];
+            }
+        }
+    }
     return status;
 }
 
-/* ---- levels below ------------------------------------------------------------------------------------------------ */
-
-/* Adds rows to the sums of an output row, each of whose pixels is `scale` columns wide. */
-static void add_rows(const page_part *above, const page_part *r, float *row, double *sums, uint32_t scale)
+/* Averages the pixels of grids that have no such level of their own. Where there are none, the file's mean colour is
+ * already there. */
+static txm_status read_means(const page_part *r, const ptex_page *page, const mean_sums *sums)
 {
     const uint32_t channels = r->pages->info.channels;
-    for (uint32_t y = 0; y < above->height; y++) {
-        txm_samples_to_float(r->pages->info.type, above->pixels + y * above->row_bytes, row,
-                             (size_t)above->width * channels);
-        for (uint32_t x = 0; x < above->width; x++) {
-            const uint32_t at = x / scale < r->width ? x / scale : r->width - 1;
-            for (uint32_t c = 0; c < channels; c++)
-                sums[at * channels + c] += (double)row[x * channels + c];
-        }
+    const double columns = fmin(page->width, ldexp(1, (int)r->level)),
+                 rows = fmin(page->height, ldexp(1, (int)r->level));
+    txm_status status = TXM_OK;
+    memset(sums->colours, 0, (size_t)r->width * r->height * channels * sizeof *sums->colours);
+    memset(sums->pixels, 0, (size_t)r->width * r->height * sizeof *sums->pixels);
+    for (uint32_t i = 0; i < page->grids && status == TXM_OK; i++) {
+        const ptex_grid *g = &r->pages->grids[r->pages->by_page[page->first_grid + i]];
+        if (g->frame_log2 < r->level)
+            status = add_grid(r, g, sums);
     }
+    for (size_t i = 0; i < (size_t)r->width * r->height && status == TXM_OK; i++) {
+        uint8_t *pixel = r->pixels + i / r->width * r->row_bytes + i % r->width * page_pixel_bytes(r->pages);
+        const double rest = columns * rows - sums->pixels[i];
+        if (!(sums->pixels[i] > 0))
+            continue;
+        txm_samples_to_float(r->pages->info.type, pixel, sums->row, channels);
+        for (uint32_t c = 0; c < channels; c++)
+            sums->row[c] = (float)((sums->colours[i * channels + c] + (rest > 0 ? rest * (double)sums->row[c] : 0)) /
+                                   (columns * rows));
+        txm_samples_from_float(r->pages->info.type, sums->row, pixel, channels);
+    }
+    return status;
 }
 
-/* Averages squares of pixels of the smallest level that is made from faces. Several rows of that level are read at a
- * time, because most of the cost is reading the faces that they overlap. */
-static txm_status read_means(page_part *r, const ptex_page *page)
+/* Reads a rectangle. Grids whose frames are wide enough have this level of their own. */
+static txm_status read_part(page_part *r, const ptex_page *page)
 {
-    const uint32_t base = r->pages->padding_log2, scale = 1u << (r->level - base), channels = r->pages->info.channels;
-    const uint32_t all_width = page->width >> base, all_height = page->height >> base;
-    const uint32_t from_x = r->x * scale, end_x = (r->x + r->width) * scale;
-    const uint32_t width = (end_x < all_width ? end_x : all_width) - from_x;
-    const uint32_t top = (page->height >> r->level ? page->height >> r->level : 1) - r->y - r->height;
-    const uint32_t below = (top + r->height) * scale < all_height ? (top + r->height) * scale : all_height;
-    const size_t row_bytes = width * page_pixel_bytes(r->pages);
-    page_part above = {r->pages, r->reader, base, from_x, 0, width, 0, NULL, row_bytes, r->shown, r->err};
-    uint8_t *pixels = txm_alloc_pixels(MEAN_ROWS, row_bytes);
-    float *row = txm_alloc_pixels((size_t)width * channels, sizeof *row);
-    double *sums = txm_alloc_pixels((size_t)r->width * channels, sizeof *sums);
-    txm_status status = pixels && row && sums ? TXM_OK : txm_no_memory(r->err, r->pages->ptex->path);
-    uint32_t from = 0, to = 0; /* range of rows in `pixels` */
-    for (uint32_t i = 0; i < r->height && status == TXM_OK; i++) {
-        uint32_t y = (top + i) * scale, end = y + scale < all_height ? y + scale : all_height;
-        const uint32_t high = end - y;
-        memset(sums, 0, (size_t)r->width * channels * sizeof *sums);
-        for (uint32_t n; y < end && status == TXM_OK; y += n) {
-            if (y >= to) {
-                from = y;
-                to = below - y < MEAN_ROWS ? below : y + MEAN_ROWS;
-                above.y = all_height - to;
-                above.height = to - from;
-                above.pixels = pixels;
-                status = read_of_faces(&above, page);
-            }
-            n = end < to ? end - y : to - y;
-            above.pixels = pixels + (y - from) * row_bytes;
-            above.height = n;
-            if (status == TXM_OK)
-                add_rows(&above, r, row, sums, scale);
-        }
-        const double share = 1.0 / ((double)high * (width < scale ? width : scale));
-        for (size_t k = 0; k < (size_t)r->width * channels; k++)
-            row[k] = (float)(sums[k] * share);
-        txm_samples_from_float(r->pages->info.type, row, r->pixels + i * r->row_bytes, (size_t)r->width * channels);
+    const uint32_t channels = r->pages->info.channels;
+    const bool means = r->level > r->pages->padding_log2;
+    mean_sums sums = {0};
+    txm_status status = TXM_OK;
+    for (uint32_t y = 0; y < r->height; y++)
+        txm_ptex_fill(r->pixels + y * r->row_bytes, r->pages->mean, page_pixel_bytes(r->pages), r->width);
+    if (means) {
+        const uint64_t wide = (uint64_t)r->width << (r->level - r->pages->padding_log2);
+        const size_t most = wide < page->width ? (size_t)wide : page->width, band = (size_t)BAND_ROWS * r->width;
+        sums = (mean_sums){txm_alloc_pixels(band, channels * sizeof *sums.colours),
+                           txm_alloc_pixels(band, sizeof *sums.pixels),
+                           txm_alloc_pixels(MEAN_ROWS * most, page_pixel_bytes(r->pages)),
+                           txm_alloc_pixels(most * channels, sizeof *sums.row)};
+        if (!sums.colours || !sums.pixels || !sums.rows || !sums.row)
+            status = txm_no_memory(r->err, r->pages->ptex->path);
     }
-    free(pixels);
-    free(row);
-    free(sums);
+    for (uint32_t y = 0; means && y < r->height && status == TXM_OK; y += BAND_ROWS) {
+        page_part band = *r;
+        band.height = r->height - y < BAND_ROWS ? r->height - y : BAND_ROWS;
+        band.y = r->y + r->height - y - band.height;
+        band.pixels = r->pixels + y * r->row_bytes;
+        status = read_means(&band, page, &sums);
+    }
+    for (uint32_t i = 0; i < page->grids && status == TXM_OK; i++) {
+        const ptex_grid *g = &r->pages->grids[r->pages->by_page[page->first_grid + i]];
+        if (g->frame_log2 >= r->level)
+            status = read_grid(r, g);
+    }
+    free(sums.colours);
+    free(sums.pixels);
+    free(sums.rows);
+    free(sums.row);
     return status;
 }
 
@@ -399,7 +437,7 @@ txm_status txm_ptex_page_read(const txm_ptex_pages *pages, uint32_t page, uint32
         return status;
     page_part r = {pages,  reader,           level, x,  all_height - y - height, width, height,
                    pixels, row_stride_bytes, level, err};
-    status = level <= pages->padding_log2 ? read_of_faces(&r, of) : read_means(&r, of);
+    status = read_part(&r, of);
     leave_reader(reader);
     txm_map_drop_pages(&pages->ptex->map);
     return status;
@@ -423,13 +461,13 @@ txm_status txm_ptex_place_of(const txm_ptex_pages *pages, uint32_t face, txm_pte
     const ptex_grid *g = &pages->grids[from];
     const uint32_t index = rank - g->first, begin = index / (g->columns * g->strip) * g->strip, left = g->rows - begin;
     const uint32_t high = left < g->strip ? left : g->strip, rest = index - begin * g->columns;
-    const uint32_t column = rest / high, row = begin + rest % high, padding = pages->info.padding_px;
+    const uint32_t column = rest / high, row = begin + rest % high, frame = 1u << g->frame_log2;
     const ptex_cell cell = pages->cells[face];
     const ptex_packed size = txm_ptex_packed_size(pages->ptex, face, cell.turn, pages->padding_log2);
     *out = (txm_ptex_place){
         g->page,
-        g->x + column * txm_ptex_block_px(g->width_log2, padding) + padding + ((uint32_t)cell.x << size.width_log2),
-        g->y + row * txm_ptex_block_px(g->height_log2, padding) + padding + ((uint32_t)cell.y << size.height_log2),
+        g->x + column * txm_ptex_block_px(g->width_log2, g->frame_log2) + frame + ((uint32_t)cell.x << size.width_log2),
+        g->y + row * txm_ptex_block_px(g->height_log2, g->frame_log2) + frame + ((uint32_t)cell.y << size.height_log2),
         1u << size.width_log2, 1u << size.height_log2};
     return TXM_OK;
 }
@@ -481,6 +519,7 @@ static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages
     pages->padding_log2 = o.padding_px ? 0 : PADDING_LOG2;
     while (o.padding_px >> (pages->padding_log2 + 1))
         pages->padding_log2++;
+    pages->widest_log2 = o.padding_px ? pages->padding_log2 : PTEX_WIDEST_LOG2;
     return TXM_OK;
 }
 
@@ -502,7 +541,8 @@ txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages_options
     pages->info.has_alpha = ptex->info.alpha_channel >= 0 && ptex->info.channels > 1;
     txm_status status = take_pages_options(pages, options, &page_px, shares, err);
     if (status == TXM_OK)
-        status = txm_ptex_pack(pages, page_px, shares[0], shares[1], err);
+        status = txm_ptex_pack(pages, page_px, pages->padding_log2 == pages->widest_log2 ? pages->widest_log2 : 0,
+                               shares[0], shares[1], err);
     if (status == TXM_OK)
         status = find_mean(pages, err);
     if (status != TXM_OK)

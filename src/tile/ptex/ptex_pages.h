@@ -9,7 +9,8 @@
 #include "tile/ptex/ptex_impl.h"
 #include "txtile/ptex_pages.h"
 
-enum { PTEX_MAX_PADDING_LOG2 = 4 };
+/* The widest frame that options may ask for, and the widest that is chosen for large charts. */
+enum { PTEX_MAX_PADDING_LOG2 = 4, PTEX_WIDEST_LOG2 = 6 };
 
 /* Blocks of one size that fill a rectangle of a page. They are numbered column by column within a strip of `strip`
  * rows, one strip after another, so faces with adjacent numbers lie close together. */
@@ -17,7 +18,7 @@ typedef struct ptex_grid {
     uint32_t page, x, y; /* x and y of its corner; rows are counted from the bottom */
     uint32_t columns, rows, strip;
     uint32_t first; /* index of its first chart in `order` */
-    uint8_t width_log2, height_log2;
+    uint8_t width_log2, height_log2, frame_log2;
 } ptex_grid;
 
 typedef struct ptex_page {
@@ -33,8 +34,8 @@ typedef struct ptex_cell {
 struct txm_ptex_pages {
     const txm_ptex *ptex;
     txm_ptex_pages_info info;
-    uint32_t padding_log2;
-    ptex_grid *grids; /* sorted by `first` */
+    uint32_t padding_log2, widest_log2; /* of frames; faces are packed with at least 2^padding_log2 texels a side */
+    ptex_grid *grids;                   /* sorted by `first` */
     size_t grid_count;
     uint32_t *by_page; /* indices of the grids of page 0, page 1 ... */
     ptex_page *pages;
@@ -53,21 +54,22 @@ typedef struct ptex_packed {
 } ptex_packed;
 ptex_packed txm_ptex_packed_size(const txm_ptex *p, uint32_t face, unsigned turn, uint32_t padding_log2);
 
-/* The side of a block: a chart and its frame, rounded up to twice the padding, so that all blocks begin at multiples of
- * that. */
-static inline uint32_t txm_ptex_block_px(uint32_t log2, uint32_t padding_px)
+/* The side of a block: a chart and its frame, rounded up to twice the frame's width. Blocks begin at multiples of that.
+ */
+static inline uint32_t txm_ptex_block_px(uint32_t log2, uint32_t frame_log2)
 {
-    return (1u << log2 > 2 * padding_px ? 1u << log2 : 2 * padding_px) + 2 * padding_px;
+    return (1u << log2 > 2u << frame_log2 ? 1u << log2 : 2u << frame_log2) + (2u << frame_log2);
 }
 
 /* Joins faces to charts: `cells` and, for now, in `rank` one face that stands for each face's chart, for which log2 of
  * the chart's columns and rows are in `log2`. NO_MEMORY. */
 txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t (*log2)[2], txm_error *err);
 
-/* Fills in sizes, grids, pages and order. If pages would have more than `wanted` times the texels of the faces, a
- * smaller padding is used; if there is none with which they have less, the widest with which they have at most `most`
- * times as many, or 1. TOO_LARGE, NO_MEMORY. */
-txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, double wanted, double most, txm_error *err);
+/* Fills in sizes, grids, pages and order. The narrowest frame has 2^least_log2 to 2^padding_log2 texels, and large
+ * charts have wider ones: as wide as possible if pages are to have at most `wanted` times the texels of the faces, or
+ * else at most `most` times as many, or else the narrowest. TOO_LARGE, NO_MEMORY. */
+txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, uint32_t least_log2, double wanted, double most,
+                         txm_error *err);
 
 /* Access to the texels of a face at 2^u_log2 x 2^v_log2, which may be larger than the face, as one piece or tile by
  * tile. */
