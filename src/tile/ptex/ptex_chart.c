@@ -162,20 +162,37 @@ static bool join(const charting *c, uint32_t chart, unsigned direction, bool in_
     return true;
 }
 
-/* Lays a grid over the mesh: every face gets a place and a turn from that of a neighbour. */
-static void lay_grid(const charting *c)
+static uint64_t spread_bits(uint16_t value)
+{
+    uint64_t v = value;
+    v = (v | v << 8) & 0x00ff00ff;
+    v = (v | v << 4) & 0x0f0f0f0f;
+    v = (v | v << 2) & 0x33333333;
+    return (v | v << 1) & 0x55555555;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Lays a grid over the mesh: every face gets a place and a turn from that of a neighbour. `keys` has room for every
+ * face. In `by_place`, faces that are close on the mesh are close to each other, whatever their order in the file. */
+static void lay_grid(const charting *c, uint64_t *keys, uint32_t *by_place)
 {
     static const int moves[4][2] = {{0, -1}, {1, 0}, {0, 1}, {-1, 0}};
     const uint32_t faces = c->ptex->info.faces;
+    uint32_t end = 0;
     memset(c->chart, 0xff, faces * sizeof *c->chart);
     for (uint32_t start = 0; start < faces; start++) {
-        uint32_t end = 0;
+        const uint32_t first = end;
         if (c->chart[start] == start)
             continue;
-        c->list[end++] = start;
+        by_place[end++] = start;
         c->chart[start] = start;
-        for (uint32_t at = 0; at < end; at++) {
-            const uint32_t face = c->list[at];
+        for (uint32_t at = first; at < end; at++) {
+            const uint32_t face = by_place[at];
             for (unsigned d = 0; d < 4 && c->turns; d++) {
                 unsigned turn;
                 const int32_t next = step(c, face, c->cells[face].turn, d, &turn);
@@ -185,9 +202,17 @@ static void lay_grid(const charting *c)
                 c->cells[next].turn = turn & 3;
                 for (int k = 0; k < 2; k++)
                     c->place[next][k] = (uint16_t)(c->place[face][k] + moves[d][k]);
-                c->list[end++] = (uint32_t)next;
+                by_place[end++] = (uint32_t)next;
             }
         }
+        /* The curve of Morton; places to the left and below the first face are negative. */
+        for (uint32_t at = first; at < end; at++) {
+            const uint16_t *place = c->place[by_place[at]];
+            keys[at] = (spread_bits(place[0] ^ 0x8000) | spread_bits(place[1] ^ 0x8000) << 1) << 32 | by_place[at];
+        }
+        qsort(keys + first, end - first, sizeof *keys, by_number);
+        for (uint32_t at = first; at < end; at++)
+            by_place[at] = (uint32_t)keys[at];
     }
 }
 
@@ -211,7 +236,8 @@ static uint32_t join_all(const charting *c, bool in_grid)
     return joined;
 }
 
-txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t (*log2)[2], txm_error *err)
+txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t (*log2)[2], uint32_t *by_place,
+                                txm_error *err)
 {
     const txm_ptex *p = pages->ptex;
     const uint32_t faces = p->info.faces;
@@ -220,16 +246,17 @@ txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t
     memset(pages->cells, 0, faces * sizeof *pages->cells);
     memset(log2, 0, faces * sizeof *log2);
     for (uint32_t i = 0; i < faces; i++)
-        c.chart[i] = i;
+        c.chart[i] = by_place[i] = i;
     if (!quads)
         return TXM_OK;
     while (c.most_log2 < CHART_LOG2 && 8u << c.most_log2 <= page_px)
         c.most_log2++;
     c.list = txm_alloc_pixels((size_t)faces + 1, sizeof *c.list);
     c.place = txm_calloc((size_t)faces + 1, sizeof *c.place);
-    const bool there = c.list && c.place;
+    uint64_t *keys = txm_alloc_pixels((size_t)faces + 1, sizeof *keys);
+    const bool there = c.list && c.place && keys;
     if (there) {
-        lay_grid(&c);
+        lay_grid(&c, keys, by_place);
         while (join_all(&c, true))
             continue;
         while (join_all(&c, false))
@@ -249,6 +276,7 @@ txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t
             log2[i][0] = log2[i][1];
             log2[i][1] = columns;
         }
+    free(keys);
     free(c.list);
     free(c.place);
     return there ? TXM_OK : txm_no_memory(err, p->path);

@@ -290,9 +290,9 @@ static size_t count_sizes(txm_ptex_pages *pages, uint8_t (*const log2)[2], uint3
     return count;
 }
 
-/* Lists charts by size, and by number within a size. */
-static txm_status list_charts(txm_ptex_pages *pages, uint8_t (*const log2)[2], uint32_t narrow, const block_size *sizes,
-                              size_t count, txm_error *err)
+/* Lists charts by size, and in the order of `by_place` within a size. */
+static txm_status list_charts(txm_ptex_pages *pages, uint8_t (*const log2)[2], const uint32_t *by_place,
+                              uint32_t narrow, const block_size *sizes, size_t count, txm_error *err)
 {
     const uint32_t faces = pages->ptex->info.faces;
     uint32_t members = 0, *new_rank = txm_alloc_pixels((size_t)faces + 1, sizeof *new_rank);
@@ -301,13 +301,15 @@ static txm_status list_charts(txm_ptex_pages *pages, uint8_t (*const log2)[2], u
         return txm_no_memory(err, pages->ptex->path);
     for (size_t i = 0; i < count; i++)
         at[sizes[i].width_log2][sizes[i].height_log2][sizes[i].frame_log2] = sizes[i].first;
-    for (uint32_t i = 0; i < faces; i++)
-        if (pages->rank[i] == i) {
-            block_size b;
-            new_rank[i] = (*size_of_chart(pages, i, log2[i], narrow, at, &b))++;
-            pages->order[new_rank[i]] = members;
-            members += 1u << (log2[i][0] + log2[i][1]);
-        }
+    for (uint32_t k = 0; k < faces; k++) {
+        const uint32_t i = by_place[k];
+        block_size b;
+        if (pages->rank[i] != i)
+            continue;
+        new_rank[i] = (*size_of_chart(pages, i, log2[i], narrow, at, &b))++;
+        pages->order[new_rank[i]] = members;
+        members += 1u << (log2[i][0] + log2[i][1]);
+    }
     for (uint32_t i = 0; i < faces; i++) {
         const uint32_t chart = pages->rank[i];
         const ptex_cell at_cell = pages->cells[i];
@@ -345,6 +347,7 @@ txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, uint32_t least
     const size_t faces = pages->ptex->info.faces;
     block_size *sizes = txm_alloc_pixels((size_t)SIZES * SIZES * (PTEX_WIDEST_LOG2 + 1), sizeof *sizes);
     uint8_t(*log2)[2] = txm_calloc(faces + 1, sizeof *log2);
+    uint32_t *by_place = txm_alloc_pixels(faces + 1, sizeof *by_place);
     packing best = {0};
     size_t count = 0;
     uint32_t narrow = 0;
@@ -353,7 +356,7 @@ txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, uint32_t least
     pages->members = txm_calloc(faces + 1, sizeof *pages->members);
     pages->rank = txm_calloc(faces + 1, sizeof *pages->rank);
     pages->cells = txm_calloc(faces + 1, sizeof *pages->cells);
-    txm_status status = sizes && log2 && pages->order && pages->members && pages->rank && pages->cells
+    txm_status status = sizes && log2 && by_place && pages->order && pages->members && pages->rank && pages->cells
                             ? TXM_OK
                             : txm_no_memory(err, pages->ptex->path);
     if (status == TXM_OK && !faces)
@@ -373,7 +376,7 @@ txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, uint32_t least
             bool narrowest = least[p] > limits[i] && !last;
             pages->padding_log2 = p;
             if (!narrowest)
-                status = txm_ptex_find_charts(pages, page_px, log2, err);
+                status = txm_ptex_find_charts(pages, page_px, log2, by_place, err);
             for (narrow = WIDEST_SHARE_LOG2; status == TXM_OK && !fits && !narrowest; narrow++) {
                 count = count_sizes(pages, log2, narrow, sizes, &narrowest);
                 least[p] = (double)pages->info.block_pixels / texels;
@@ -386,9 +389,10 @@ txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, uint32_t least
             }
         }
     if (status == TXM_OK)
-        status = list_charts(pages, log2, narrow - 1, sizes, count, err);
+        status = list_charts(pages, log2, by_place, narrow - 1, sizes, count, err);
     free(sizes);
     free(log2);
+    free(by_place);
     if (status != TXM_OK) {
         free_packing(&best);
         return status;

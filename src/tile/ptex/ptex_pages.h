@@ -62,8 +62,10 @@ static inline uint32_t txm_ptex_block_px(uint32_t log2, uint32_t frame_log2)
 }
 
 /* Joins faces to charts: `cells` and, for now, in `rank` one face that stands for each face's chart, for which log2 of
- * the chart's columns and rows are in `log2`. NO_MEMORY. */
-txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t (*log2)[2], txm_error *err);
+ * the chart's columns and rows are in `log2`; `by_place`: all faces, those close together that are close on the mesh.
+ * NO_MEMORY. */
+txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t (*log2)[2], uint32_t *by_place,
+                                txm_error *err);
 
 /* Fills in sizes, grids, pages and order. The narrowest frame has 2^least_log2 to 2^padding_log2 texels, and large
  * charts have wider ones: as wide as possible if pages are to have at most `wanted` times the texels of the faces, or
