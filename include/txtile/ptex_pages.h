@@ -2,12 +2,12 @@
  *
  * The faces of a Ptex file packed into pages: pictures that any renderer can look up with texture coordinates.
  *
- * Each face lies in a page, surrounded by a frame of `padding_px` texels. The frame holds the texels beyond the face's
- * edges: those of the neighbours, rotated as the file says, at the face's own size. A bilinear lookup in the page
- * therefore crosses edges as a Ptex lookup does, on level 0 and on the log2(padding_px) smaller levels after it, which
- * are made from the faces' own smaller sizes. Levels smaller than those average pixels of the page, so there a face
- * mixes with its surroundings in the page. A face that is no larger than a pixel of one of these levels has the average
- * colour that the file stores.
+ * Each face lies in a page, surrounded by a frame of `padding_px` texels or more. The frame holds the texels beyond the
+ * face's edges: those of the neighbours, rotated as the file says, at the face's own size. A bilinear lookup in the
+ * page therefore crosses edges as a Ptex lookup does, on level 0 and on the log2 of so many smaller levels after it,
+ * which are made from the faces' own smaller sizes. Levels smaller than those average pixels of the page, so there a
+ * face mixes with its surroundings in the page. A face that is no larger than a pixel of one of these levels has the
+ * average colour that the file stores.
  *
  * At the border of the mesh, unless the file specifies black, the frame mirrors the face.
  *
@@ -47,22 +47,23 @@ typedef struct txm_ptex_pages txm_ptex_pages;
 typedef struct txm_ptex_pages_options {
     size_t struct_size;    /* sizeof(txm_ptex_pages_options) */
     uint32_t page_px;      /* largest width and height of a page, unless a face needs more; 0: 4096 */
-    uint32_t padding_px;   /* 1, 2, 4, 8 or 16; 0: 4, or 2 or 1 if pages would otherwise have more than 1.15 times the
-                              texels of the faces; if they have more in any case, the widest with which they have at
-                              most 1.3 times as many, or 1 */
-    uint32_t most_percent; /* with padding_px = 0, pages may have this many hundredths of the faces' texels instead;
-                              0: as above */
+    uint32_t padding_px;   /* width of all frames: 1, 2, 4, 8 or 16; 0: at least 4, or 2 or 1 if pages would otherwise
+                              have more than 1.15 times the texels of the faces, and up to 64, in proportion to the size
+                              of faces, as long as pages do not have more; if they do in any case, the widest with which
+                              they have at most 1.3 times as many, or 1 */
+    uint32_t most_percent; /* with padding_px = 0, pages may have this many hundredths of the faces' texels instead, and
+                              frames are at most 4 wide; 0: as above */
 } txm_ptex_pages_options;
 
 /* The result of packing. */
 typedef struct txm_ptex_pages_info {
-    uint32_t pages, padding_px;
-    uint32_t channels;     /* channels of the pages: 1 or 4 */
-    bool has_alpha;        /* the file has alpha; otherwise a fourth channel is 1 */
-    txm_type type;         /* the file's type */
-    uint64_t face_pixels;  /* texels of the faces in the file */
-    uint64_t block_pixels; /* pixels of the faces with their frames */
-    uint64_t page_pixels;  /* pixels of all pages; the excess over block_pixels is unused */
+    uint32_t pages, padding_px; /* of the narrowest frame */
+    uint32_t channels;          /* channels of the pages: 1 or 4 */
+    bool has_alpha;             /* the file has alpha; otherwise a fourth channel is 1 */
+    txm_type type;              /* the file's type */
+    uint64_t face_pixels;       /* texels of the faces in the file */
+    uint64_t block_pixels;      /* pixels of the faces with their frames */
+    uint64_t page_pixels;       /* pixels of all pages; the excess over block_pixels is unused */
 } txm_ptex_pages_info;
 
 /* Packs the faces. NULL options: the defaults. The file must stay open until the pages are freed, and should be opened

@@ -134,13 +134,14 @@ def main():
     asset(txmill, folder, "half", "half", "obj", "Linear Rec.709", ["--seed", "3"])
     asset(txmill, folder, "subfaces", "u8", "ply", "sRGB", ["--seed", "6", "--cut", "3"])
     asset(txmill, folder, "floats", "float", "ply", "Linear Rec.709", ["--flat"])
-    pages = asset(txmill, folder, "many pages", "u8", "obj", "sRGB", ["--columns", "24", "--rows", "24", "--seed", "4"],
-                  ["--page-size", "192", "--padding", "4"])
+    pages = asset(txmill, folder, "many pages", "u8", "obj", "sRGB", ["--columns", "16", "--rows", "16", "--sizes", "3,4", "--seed", "4"],
+                  ["--page-size", "64"])
     check("many pages are more than a row of UDIM tiles", pages > 10, str(pages))
-    # Texels are smaller than pixels, so levels 1 and 2 are shown, in which borders keep faces apart. This leaves out
-    # bytes, because Ptex truncates at each halving, by half a value on average. By default, borders are for level 1 only.
-    asset(txmill, folder, "far", "u16", "obj", "Non-Color", ["--columns", "12", "--rows", "12", "--sizes", "5,6", "--seed", "5"],
-          ["--padding", "4"])
+    # Texels are smaller than pixels, so levels 1 and 2 are shown. Faces of twice the size have twice as wide borders for this.
+    # This leaves out bytes, because Ptex truncates at each halving, by half a value on average.
+    asset(txmill, folder, "far", "u16", "obj", "Non-Color", ["--columns", "12", "--rows", "12", "--sizes", "5,6", "--seed", "5"])
+    # Level 2 is shown of faces of 16 texels, and level 3 of those of 32.
+    asset(txmill, folder, "farther", "u8", "obj", "sRGB", ["--columns", "24", "--rows", "24", "--seed", "4"], ["--padding", "4"])
     sys.exit(bool(failed))
 
 

@@ -280,7 +280,7 @@ void txm_make_report_mesh(txm_make_report *report, const char *ptex, const char 
     txm_print_safe(made->mesh_path);
     txm_print_format("  (%u face%s in %u page%s, %s", made->faces, made->faces == 1 ? "" : "s", pages->pages,
                      pages->pages == 1 ? "" : "s", made->pattern);
-    printf(", borders of %u px, %.0f %% free)\n", pages->padding_px,
+    printf(", borders of at least %u px, %.0f %% free)\n", pages->padding_px,
            100.0 * (1.0 - (double)pages->block_pixels / (double)pages->page_pixels));
     fflush(stdout);
     txm_print_end();

@@ -38,7 +38,7 @@
 #include "txmill/picture.h"
 
 enum {
-    LAYOUT_VERSION = 2, /* part of the key: raised when pages or meshes are written differently */
+    LAYOUT_VERSION = 3, /* part of the key: raised when pages or meshes are written differently */
     BAND_BYTES = 8 << 20,
     HEAD_BYTES = 4 << 10, /* bytes at the start of a file in which its mark lies */
     FIRST_PAGE = 1001,

@@ -503,7 +503,7 @@ txm_status txm_ptex_place_uv(const txm_ptex_pages *pages, uint32_t face, double 
 /* ---- from the file to its pages ---------------------------------------------------------------------------------- */
 
 static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages_options *given, uint32_t *page_px,
-                                     double shares[2], txm_error *err)
+                                     uint32_t *least_log2, double shares[2], txm_error *err)
 {
     txm_ptex_pages_options o = {.struct_size = sizeof o};
     txm_status status = txm_options_take(&o, sizeof o, given, "txm_ptex_pages_options", err);
@@ -519,7 +519,8 @@ static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages
     pages->padding_log2 = o.padding_px ? 0 : PADDING_LOG2;
     while (o.padding_px >> (pages->padding_log2 + 1))
         pages->padding_log2++;
-    pages->widest_log2 = o.padding_px ? pages->padding_log2 : PTEX_WIDEST_LOG2;
+    pages->widest_log2 = o.padding_px || o.most_percent ? pages->padding_log2 : PTEX_WIDEST_LOG2;
+    *least_log2 = o.padding_px ? pages->padding_log2 : 0;
     return TXM_OK;
 }
 
@@ -527,7 +528,7 @@ txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages_options
                               txm_error *err)
 {
     static atomic_uint_least64_t made;
-    uint32_t page_px = 0;
+    uint32_t page_px = 0, least_log2 = 0;
     double shares[2] = {0}; /* wanted, at most */
     txm_error_clear(err);
     *out = NULL;
@@ -539,10 +540,9 @@ txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages_options
     pages->info.type = ptex->info.type;
     pages->info.channels = ptex->info.channels == 1 ? 1 : 4;
     pages->info.has_alpha = ptex->info.alpha_channel >= 0 && ptex->info.channels > 1;
-    txm_status status = take_pages_options(pages, options, &page_px, shares, err);
+    txm_status status = take_pages_options(pages, options, &page_px, &least_log2, shares, err);
     if (status == TXM_OK)
-        status = txm_ptex_pack(pages, page_px, pages->padding_log2 == pages->widest_log2 ? pages->widest_log2 : 0,
-                               shares[0], shares[1], err);
+        status = txm_ptex_pack(pages, page_px, least_log2, shares[0], shares[1], err);
     if (status == TXM_OK)
         status = find_mean(pages, err);
     if (status != TXM_OK)

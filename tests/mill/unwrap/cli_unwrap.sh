@@ -12,7 +12,7 @@ asset soft --channels 4 --alpha --seed 3
 
 txm make hero.ptx --mesh hero.obj --dry-run
 check dry-exit rc_is 0
-check dry-says prints "would-create hero.uv.obj  (64 faces in 1 page, hero.<UDIM>.png, borders of 1 px,"
+check dry-says prints "would-create hero.uv.obj  (64 faces in 1 page, hero.<UDIM>.png, borders of at least 1 px,"
 check dry-writes-nothing test ! -e hero.uv.obj -a ! -e hero.1001.png -a ! -e blender_tx
 txm make hero.ptx --mesh hero.obj --plan --json
 check plan-json json out '[x["type"] for x in o] == ["mesh", "summary"] and o[0]["state"] == "would-create" and o[1]["would_create"] == o[0]["pages"] == 1'
