@@ -81,6 +81,7 @@ void stm_stream_json_cache(cJSON *object, const txm_cache_options *options, cons
                                 COUNT(files_open),
                                 COUNT(files_open_peak),
                                 COUNT(files_opened),
+                                COUNT(files_unmapped),
                                 COUNT(epoch)};
 #undef COUNT
     cJSON *o = stm_json_object(object, "cache");
