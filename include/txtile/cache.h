@@ -264,9 +264,8 @@ TXM_API txm_status txm_cache_add_source(txm_cache *cache, const char *name, cons
  * texture as it is looked up. */
 TXM_API txm_status txm_cache_open(txm_cache *cache, uint32_t texture, txm_view_texture *info, txm_error *err);
 
-/* Opens the file of a texture and gives all of its levels numbers in the page table, which lookups would otherwise have
- * to request first; loads no tile. The failures are those of txm_cache_open, and USAGE for a UDIM set, which has no
- * file. */
+/* Opens the file of a texture, which lookups would otherwise have to request first; loads no tile. The failures are
+ * those of txm_cache_open, and USAGE for a UDIM set, which has no file. */
 TXM_API txm_status txm_cache_register(txm_cache *cache, uint32_t texture, txm_error *err);
 
 /* A texture of UDIM tiles. `base`, if it is not TXM_NO_TEXTURE, is a small texture of the whole grid of base_columns (1

@@ -176,8 +176,8 @@ enum { TXM_SLOT_BITS = 7, TXM_SLAB_SLACK = 16 };
 #define TXM_SLOT_NONE 0xFFFFFFFFu       /* the tile is neither in memory nor requested */
 #define TXM_SLOT_LOADING 0xFFFFFFFEu    /* the tile is being read */
 #define TXM_SLOT_FAILED 0xFFFFFFFDu     /* reading failed; it is never requested again */
-/* The level has no numbers of its own yet: its texture points at shared ones with this value. A lookup requests number
- * `first` + level of the texture, which represents the whole level. */
+/* The level has no numbers of its own: its texture points at shared ones with this value. A lookup requests number
+ * `first` + level of the texture, which represents the whole level. Views of a txm_cache have no such levels. */
 #define TXM_SLOT_UNREGISTERED 0xFFFFFFFCu
 
 enum { TXM_LEAF_SHIFT = 7, TXM_LEAF_TILES = 1 << TXM_LEAF_SHIFT, TXM_FILTER_WORDS = 1 << 12 };
@@ -193,6 +193,9 @@ enum { TXM_SHIFT_PACKED = 16 };
  * A small texture may be packed: all of its levels are in one tile, number `first`, one after the other, row by row
  * without padding. level_first is then the byte of the tile at which a level begins, and row_bytes is 0. A reader maps
  * each pixel's coordinates through the extension.
+ *
+ * A texture of a txm_cache whose file is not open yet has one level of one pixel, and tile_shift 0: requesting its only
+ * tile opens the file.
  *
  * A texture with three channels is opaque: its alpha is 1 everywhere and is not stored. Slabs can be read for
  * TXM_SLAB_SLACK bytes beyond their last pixel, so that a reader may load three channels as four. */

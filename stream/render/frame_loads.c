@@ -46,27 +46,26 @@ void stm_frame_loads_free(stm_frame_loads *l)
 
 /* ---- tiles ---- */
 
-/* The number of a key's tile in the view; `whole`: that of its level, whose tiles have no numbers yet. TXM_NO_TEXTURE:
- * the texture is gone. */
-static uint32_t number_of(const stm_frame_loads *l, txm_tile_key key, bool *whole)
+/* The number of a key's tile in the view; `opens`: that of its texture, which is not open yet. TXM_NO_TEXTURE: the
+ * texture is gone. */
+static uint32_t number_of(const stm_frame_loads *l, txm_tile_key key, bool *opens)
 {
     const txm_tile_name n = txm_tile_key_unpack(key);
-    *whole = false;
+    *opens = false;
     if (n.texture >= l->view.texture_count || n.level >= l->view.textures[n.texture].levels)
         return TXM_NO_TEXTURE;
     const txm_view_texture *t = &l->view.textures[n.texture];
-    const uint32_t number = stm_use_first_of(t, n.level) + n.tile;
-    *whole = txm_view_slot(&l->view, number) == TXM_SLOT_UNREGISTERED;
-    return *whole ? t->first + n.level : number;
+    *opens = !t->tile_shift;
+    return *opens ? t->first : stm_use_first_of(t, n.level) + n.tile;
 }
 
 /* Makes those tiles of the batch that are in the view LOADING. */
 static void hide(stm_frame_loads *l)
 {
     for (uint32_t i = 0; i < l->key_count; i++) {
-        bool whole;
-        const uint32_t number = number_of(l, l->keys[i], &whole);
-        if (number != TXM_NO_TEXTURE && !whole)
+        bool opens;
+        const uint32_t number = number_of(l, l->keys[i], &opens);
+        if (number != TXM_NO_TEXTURE && !opens)
             txm_cache_viewer_hide(l->viewer, number);
     }
 }
@@ -77,9 +76,9 @@ static uint32_t mark_shown(stm_frame_loads *l)
 {
     uint32_t shown = 0;
     for (uint32_t i = 0; i < l->key_count; i++) {
-        bool whole;
-        const uint32_t number = number_of(l, l->keys[i], &whole);
-        txm_tile_entry *e = number == TXM_NO_TEXTURE || whole ? NULL : txm_view_entry(&l->view, number, NULL);
+        bool opens;
+        const uint32_t number = number_of(l, l->keys[i], &opens);
+        txm_tile_entry *e = number == TXM_NO_TEXTURE || opens ? NULL : txm_view_entry(&l->view, number, NULL);
         if (!e || e->slot >= TXM_SLOT_STATES)
             continue;
         e->mark = l->view_epoch;
@@ -173,37 +172,36 @@ static void choose_keys(stm_frame_loads *l, const stm_request_list *list)
         l->keys[i] = l->choices[i].key;
 }
 
-/* Lists the entries of the batch's keys. Entries of levels come first and alone, if there are any: they cost no tile,
- * and afterwards tiles can be requested. */
-static uint32_t list_entries(stm_frame_loads *l, bool *levels)
+/* Lists the entries of the batch's keys. Textures that are not open come first and alone, if there are any: they cost
+ * no tile, and afterwards tiles can be requested. */
+static uint32_t list_entries(stm_frame_loads *l, bool *textures)
 {
     uint32_t count = 0, last = TXM_NO_TEXTURE;
-    *levels = false;
-    for (uint32_t i = 0; i < l->key_count && !*levels; i++)
-        number_of(l, l->keys[i], levels);
+    *textures = false;
+    for (uint32_t i = 0; i < l->key_count && !*textures; i++)
+        number_of(l, l->keys[i], textures);
     for (uint32_t i = 0; i < l->key_count; i++) {
-        bool whole;
-        const uint32_t number = number_of(l, l->keys[i], &whole);
-        if (number == TXM_NO_TEXTURE || whole != *levels || (whole && number == last))
+        bool opens;
+        const uint32_t number = number_of(l, l->keys[i], &opens);
+        if (number == TXM_NO_TEXTURE || opens != *textures || (opens && number == last))
             continue;
         l->requests[count++] = last = number;
     }
     return count;
 }
 
-/* Passes the keys to the cache. Before tiles can be requested, a texture may have to be opened and a level
- * registered. */
+/* Passes the keys to the cache. Before tiles can be requested, textures may have to be opened. */
 static txm_status hand_over(stm_frame_loads *l, uint32_t *requested, txm_error *err)
 {
-    enum { STEPS = 3 };
+    enum { STEPS = 2 };
     txm_status status = TXM_OK;
-    bool levels = true;
-    for (int step = 0; status == TXM_OK && levels && step < STEPS; step++) {
-        *requested = list_entries(l, &levels);
+    bool textures = true;
+    for (int step = 0; status == TXM_OK && textures && step < STEPS; step++) {
+        *requested = list_entries(l, &textures);
         txm_lookup_state state = {.requests = l->requests, .capacity = l->most, .count = *requested},
                          *states[] = {&state};
         status = txm_cache_viewer_process(l->viewer, states, 1, &l->ticket, err);
-        if (status == TXM_OK && levels) {
+        if (status == TXM_OK && textures) {
             txm_ticket_wait(&l->ticket);
             if (step + 1 < STEPS)
                 status = prepare(l, err);

@@ -87,8 +87,7 @@ static bool texel_at(const place *p, uint32_t level, const float move[2], texel 
 
 static uint32_t slot_of(const place *p, const texel *at)
 {
-    const uint32_t slot = txm_view_slot(p->view, at->number);
-    return slot == TXM_SLOT_UNREGISTERED ? txm_view_slot(p->view, p->t->first + at->level) : slot;
+    return txm_view_slot(p->view, at->number);
 }
 
 static txm_sampler sampler_of_texels(const txm_sampler *how)

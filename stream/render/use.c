@@ -105,8 +105,7 @@ txm_status stm_render_parts_of(const stm_render_textures *textures, const txm_vi
     return TXM_OK;
 }
 
-/* Marks outlive their tiles, so that evicted ones are listed too. A level of which no tile was requested has no entries
- * of its own, only shared ones. */
+/* Marks outlive their tiles, so that evicted ones are listed too. */
 txm_status stm_render_tiles_of(const stm_render_textures *textures, const txm_view *view, stm_render_tile **out,
                                size_t *count, txm_error *err)
 {
@@ -122,7 +121,7 @@ txm_status stm_render_tiles_of(const stm_render_textures *textures, const txm_vi
             uint32_t across = (txm_level_size(t->width, level) + (1u << t->tile_shift) - 1) >> t->tile_shift;
             for (uint32_t k = 0; k < stm_use_tiles_of(t, level); k++) {
                 const txm_tile_entry *e = txm_view_entry(view, stm_use_first_of(t, level) + (uint32_t)k, NULL);
-                if (!e || e->slot == TXM_SLOT_UNREGISTERED || !e->mark)
+                if (!e || !e->mark)
                     continue;
                 if (!STM_GROW(tiles, capacity, n)) {
                     free(tiles);

@@ -260,7 +260,7 @@ START_TEST(lists_of_batches_are_counted)
     const uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     txm_view view;
     txm_ticket *ticket = NULL;
-    for (txm_lookup_result look = TXM_LOOKUP_MISS; look == TXM_LOOKUP_MISS;) { /* until level 0 is registered */
+    for (txm_lookup_result look = TXM_LOOKUP_MISS; look == TXM_LOOKUP_MISS;) { /* until the texture is open */
         const txm_lookup at = at_level(1e-3f, 1e-3f, 0, EDGE);
         float out[4];
         ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);

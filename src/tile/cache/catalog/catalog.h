@@ -25,15 +25,13 @@ typedef struct txm_source {
     txm_view_texture *view;    /* without its first entry and average colour; shared by packed sources of one layout */
     txm_load_failure *failure; /* NULL: nothing has failed */
     float load_seconds;
-    uint32_t first;    /* index of its first entry */
+    uint32_t first;    /* number of its first tile */
     uint32_t textures; /* 0: it was replaced, and is freed when `loading` is 0 */
     uint32_t first_texture;
     uint32_t loading;             /* tiles that are being read, or belong to a batch that is not over */
     uint32_t version;             /* number of invalidations */
-    uint32_t blocks;              /* head of the list of blocks that are or were its own, counted from 1; 0: none */
     uint32_t loads, reloads;      /* saturating counts */
     uint8_t skip : 5, stored : 3; /* levels of the file that limit_px leaves out; channels of the file */
-    uint8_t registered;           /* finest level that has entries; view->levels: none */
     bool converts;                /* the file and the view differ in their channels */
     bool hashed;                  /* it has a digest */
     uint64_t digest;              /* digest of the text that identifies copies: oiio:SHA-1 */
@@ -124,10 +122,9 @@ txm_status txm_called_describe(const txm_catalog *k, txm_extension extension, tx
 txm_status txm_called_read(const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels, txm_error *err);
 
 /* table.c: the numbers of tiles, and their entries: the slot or state, and the epoch of the last use */
-#define TXM_WHOLE_LEVEL 0xFFFFFFFFu
 typedef struct txm_located {
-    txm_source *source;            /* NULL: `texture` is to be opened; TXM_NO_TEXTURE: nothing */
-    uint32_t texture, level, tile; /* TXM_WHOLE_LEVEL: the level's own number */
+    txm_source *source; /* NULL: `texture` is to be opened; TXM_NO_TEXTURE: nothing */
+    uint32_t texture, level, tile;
 } txm_located;
 txm_located txm_locate(const txm_catalog *k, uint32_t number);
 txm_source *txm_source_of(const txm_catalog *k, uint32_t number);
@@ -136,14 +133,14 @@ uint32_t txm_number(const txm_source *s, uint32_t level, uint32_t tile);
 txm_tile_entry *txm_entry(const txm_catalog *k, uint32_t number); /* NULL: its leaf has none */
 uint32_t txm_entry_slot(const txm_catalog *k, uint32_t number);
 void txm_entry_set(txm_catalog *k, uint32_t number, uint32_t slot);
-bool txm_entry_make(txm_catalog *k, uint32_t number);                /* false: out of memory. May evict tiles */
-void txm_leaf_fail(txm_catalog *k, uint32_t number, uint32_t state); /* of a tile without entries */
+bool txm_entry_make(txm_catalog *k, uint32_t number); /* false: out of memory. May evict tiles */
+void txm_number_fail(txm_catalog *k, uint32_t number, uint32_t state);
+void txm_leaf_set(txm_catalog *k, uint32_t number, uint32_t state); /* of all its tiles, if it has no entries */
 bool txm_claim(txm_catalog *k, uint32_t number); /* makes a tile LOADING that is neither in memory nor being read */
 void txm_entries_hidden(txm_catalog *k);         /* waits for lookups, and gives back what has become unused */
 void txm_number_changed(txm_catalog *k, uint32_t number);
 void txm_texture_changed(txm_catalog *k, uint32_t texture);
 void txm_each_tile(txm_catalog *k, const txm_source *s, void (*each)(void *arg, uint32_t number), void *arg);
-txm_status txm_source_register(txm_catalog *k, txm_source *s, uint32_t level, txm_error *err);
 void txm_shared_forget(txm_catalog *k); /* hides all shared tiles */
 void txm_table_trim(txm_catalog *k);    /* may evict tiles */
 bool txm_is_requested(uint32_t slot);   /* and its reading has not begun */

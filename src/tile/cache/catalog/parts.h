@@ -6,18 +6,11 @@
 #define TXM_CACHE_PARTS_H
 #include "tile/cache/catalog/catalog.h"
 
-/* table.c: blocks of numbers. For a texture, or with `level` for a source. False: out of memory. */
-enum { TXM_BLOCK_OF_LEVELS = 63 };
-bool txm_block_new(txm_catalog *k, uint32_t count, uint32_t texture, txm_source *source, uint32_t level,
-                   uint32_t *first);
-/* Makes at least `count` consecutive UNREGISTERED numbers, enough for all tiles of a level. */
-bool txm_reserve_unregistered(txm_catalog *k, uint32_t count);
-void txm_block_retire(txm_catalog *k, uint32_t first); /* of a texture that is not open */
-/* Leaves all blocks of a source, whose tiles must have been evicted. */
-void txm_blocks_retire(txm_catalog *k, const txm_source *s);
-/* Called when a source is freed: requests for its tiles are ignored from then on. */
-void txm_blocks_disown(txm_catalog *k, const txm_source *s);
-uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level); /* of this level and all coarser ones */
+/* table.c: blocks of numbers, for a texture or for a source. False: out of memory. */
+bool txm_block_new(txm_catalog *k, uint32_t count, uint32_t texture, txm_source *source, uint32_t *first);
+void txm_block_retire(txm_catalog *k, uint32_t first);
+txm_status txm_source_register(txm_catalog *k, txm_source *s, txm_error *err);
+uint32_t txm_source_tiles(const txm_source *s);
 bool txm_table_new(txm_catalog *k);
 void txm_table_free(txm_catalog *k);
 /* Makes a texture show a source, whose average colour is in the texture already; NULL: nothing yet. The world must be

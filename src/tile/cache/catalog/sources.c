@@ -21,11 +21,9 @@ static uint32_t levels_to_skip(const txm_catalog *k, uint32_t width, uint32_t he
 }
 
 /* Small textures are packed, except for those whose pixels beyond the edge would become opaque when they are widened.
- * `registered` is one more than the number of levels, by which txm_source_register recognises that not even the levels
- * have entries. */
+ */
 static void finish_source(const txm_catalog *k, txm_source *made, const char *digest)
 {
-    made->registered = (uint8_t)(made->view->levels + 1);
     if (!(made->converts && txm_extension_rejects(made->view->extension)))
         txm_view_pack(made->view);
     made->hashed = digest && *digest && k->options->coalesce & TXM_COALESCE_DUPLICATE;

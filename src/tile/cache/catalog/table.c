@@ -2,34 +2,24 @@
  *
  * The page table: numbers of tiles, and the entries of those that are in use.
  *
- * A source begins with one number for each of its levels. Tiles get numbers when their level is requested for the first
- * time, together with all coarser levels. A number takes nothing but its share of a word for each leaf of 128; entries
- * of eight bytes, for the slot and the epoch of the last use, are made for a leaf when one of its tiles is requested,
- * and given back when none of them is in use. So the table grows with the tiles in memory and not with the textures: a
- * texture of 8192 px of which two tiles are seen takes two leaves of 1 KiB, and 684 bytes for their words.
- *
- * Lookups compute the number of a tile as view.first + level_first[level] + tile, so a level without numbers needs a
- * place in the table too. All such levels share one span: a run of UNREGISTERED words as long as the largest level of
- * any texture.
+ * A texture that is not open has one number, whose request opens it; a source has one for each of its tiles. A number
+ * takes nothing but its share of a word for each leaf of 128; entries of eight bytes, for the slot and the epoch of the
+ * last use, are made for a leaf when one of its tiles is requested, and given back when none of them is in use. So the
+ * table grows with the tiles in memory and not with the textures: a texture of 8192 px of which two tiles are seen
+ * takes two leaves of 1 KiB, and 684 bytes for its words.
  */
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "tile/cache/catalog/parts.h"
 
-/* A run of numbers of tiles, identified by the first one. A texture that is not open has one number. A source has a
- * first block with one number for each of its levels, or one number if it is packed; levels that are registered get
- * blocks of their own, with the numbers of their tiles, finest level first. */
+/* A run of numbers, identified by the first one: that of a texture that is not open, or those of a source. */
 typedef struct txm_block {
-    uint32_t first;
-    uint32_t count : 26, registered : 6; /* registered: the block's finest level; TXM_BLOCK_OF_LEVELS: a first block */
-    txm_source *source;                  /* NULL: the block belongs to `texture`, which is not open; both unset: free */
-    uint64_t retired;                    /* generation in which the source left the block; 0: in use */
-    uint32_t next;                       /* next in the queue of blocks that were left, oldest first */
-    union {
-        uint32_t texture;
-        uint32_t of_source; /* next block that is or was this source's, counted from 1; 0: none */
-    };
+    uint32_t first, count;
+    txm_source *source; /* NULL: the block belongs to `texture`, which is not open; TXM_NO_TEXTURE: to nobody */
+    uint32_t texture;
+    uint32_t next;    /* next in the queue of blocks that were left, oldest first */
+    uint64_t retired; /* generation in which it was left; 0: in use */
 } txm_block;
 
 /* A queue of blocks that were left; there is one queue per size. */
@@ -41,8 +31,8 @@ enum { BLOCK_QUEUES = 256 };
 #define NO_BLOCK 0xFFFFFFFFu
 
 /* The entries of TXM_LEAF_TILES consecutive numbers. `live` counts those that must be kept: tiles that are in memory,
- * being read, staged or permanently failed, and the numbers of levels and of textures that are not open. A leaf without
- * any is idle. Idle leaves are kept for a while, because their marks tell which tiles were loaded before. */
+ * being read, or permanently failed. A leaf without any is idle. Idle leaves are kept for a while, because their marks
+ * tell which tiles were loaded before. */
 typedef struct txm_leaf {
     uint32_t number; /* NO_LEAF: unused */
     uint32_t next;   /* next idle one */
@@ -59,10 +49,9 @@ typedef struct txm_table {
     txm_leaf *leaves; /* of `entries`, in their order */
     uint32_t entry_capacity, leaf_capacity;
     uint32_t leaves_free, leaves_idle;
-    uint32_t idle_first, idle_last;            /* NO_LEAF: none */
-    uint32_t unlinked;                         /* list of leaves that are free when lookups were waited for */
-    uint32_t free_from;                        /* all leaves before it are in use */
-    uint32_t unregistered, unregistered_count; /* UNREGISTERED numbers: as many as the largest level has tiles */
+    uint32_t idle_first, idle_last; /* NO_LEAF: none */
+    uint32_t unlinked;              /* list of leaves that are free when lookups were waited for */
+    uint32_t free_from;             /* all leaves before it are in use */
     txm_block *blocks;
     uint32_t block_count, block_capacity;
     txm_block_queue left[BLOCK_QUEUES];
@@ -280,9 +269,19 @@ bool txm_entry_make(txm_catalog *k, uint32_t number)
     return true;
 }
 
-void txm_leaf_fail(txm_catalog *k, uint32_t number, uint32_t state)
+/* Without memory for entries, all tiles of the leaf fail. */
+void txm_number_fail(txm_catalog *k, uint32_t number, uint32_t state)
 {
-    set_word(k, leaf_of(number), state);
+    if (txm_entry_make(k, number))
+        txm_entry_set(k, number, state);
+    else
+        txm_leaf_set(k, number, state);
+}
+
+void txm_leaf_set(txm_catalog *k, uint32_t number, uint32_t state)
+{
+    if (!txm_entry(k, number))
+        set_word(k, leaf_of(number), state);
 }
 
 /* The tiles of leaves from a place on. */
@@ -365,16 +364,6 @@ static txm_block_queue *queue_of(txm_catalog *k, uint32_t count)
     return &k->table->left[(count ^ count >> 8 ^ count >> 16) % BLOCK_QUEUES];
 }
 
-static void disown_block(txm_catalog *k, uint32_t block)
-{
-    txm_source *s = k->table->blocks[block].source;
-    uint32_t *at = s ? &s->blocks : NULL;
-    while (at && *at != block + 1)
-        at = &k->table->blocks[*at - 1].of_source;
-    if (at)
-        *at = k->table->blocks[block].of_source;
-}
-
 /* Finds a block of this size that was left before all views that are still in use were made. Only a block of equal size
  * can be used, because blocks are kept in the order of their first entries and are never split. The queue is in the
  * order of retirement, and few sizes share one, so a few steps are enough. */
@@ -390,7 +379,6 @@ static txm_block *find_retired(txm_catalog *k, uint32_t count)
             *(before == NO_BLOCK ? &q->first : &k->table->blocks[before].next) = b->next;
             if (q->last == i)
                 q->last = before;
-            disown_block(k, i);
             return b;
         }
         before = i;
@@ -414,51 +402,38 @@ static txm_block *append_block(txm_catalog *k, uint32_t count)
         k->words[k->word_count++] = TXM_SLOT_NONE;
     txm_block *b = &t->blocks[t->block_count++];
     b->first = t->count;
-    b->count = count & 0x3FFFFFFu; /* at most 1.4 million */
+    b->count = count;
     t->count += count;
     return b;
 }
 
-/* The numbers of levels and of textures that are not open have entries as long as the block is in use. */
-static bool has_entries(const txm_block *b)
+/* Forgets what is known of the numbers of a block. */
+static void reset_entries(txm_catalog *k, const txm_block *b)
 {
-    return !b->source || b->registered == TXM_BLOCK_OF_LEVELS;
+    for (uint32_t n = b->first; n < b->first + b->count; n++) {
+        txm_tile_entry *e = txm_entry(k, n);
+        if (e) {
+            __atomic_store_n(&e->mark, 0, __ATOMIC_RELAXED);
+            txm_entry_set(k, n, TXM_SLOT_NONE);
+        } else {
+            n |= TXM_LEAF_TILES - 1;
+        }
+    }
 }
 
 /* Reuses a retired block if possible. */
-bool txm_block_new(txm_catalog *k, uint32_t count, uint32_t texture, txm_source *source, uint32_t level,
-                   uint32_t *first)
+bool txm_block_new(txm_catalog *k, uint32_t count, uint32_t texture, txm_source *source, uint32_t *first)
 {
-    const bool entries = !source || level == TXM_BLOCK_OF_LEVELS;
-    if (entries && !reserve_leaves(k, count / TXM_LEAF_TILES + 2))
-        return false;
     txm_block *b = find_retired(k, count);
-    k->table->is_kept = true;
     if (!b)
         b = append_block(k, count);
-    k->table->is_kept = false;
     if (!b)
         return false;
     b->retired = 0;
     b->source = source;
-    b->registered = source ? level & 63u : 0;
-    if (!source) {
-        b->texture = texture;
-    } else {
-        b->of_source = source->blocks;
-        source->blocks = (uint32_t)(b - k->table->blocks) + 1;
-    }
+    b->texture = texture;
     *first = b->first;
-    for (uint32_t n = b->first; n < *first + count; n++) {
-        if (entries && !txm_entry(k, n))
-            make_leaf(k, leaf_of(n));
-        if (txm_entry(k, n)) {
-            txm_entry(k, n)->mark = 0;
-            txm_entry_set(k, n, TXM_SLOT_NONE);
-        }
-        if (entries)
-            keep_entry(k, n, 1);
-    }
+    reset_entries(k, b);
     return true;
 }
 
@@ -483,59 +458,30 @@ txm_source *txm_source_of(const txm_catalog *k, uint32_t number)
     return b ? b->source : NULL;
 }
 
-/* Records the generation: older views may still hold numbers of the block. It is made odd whether or not the world is
- * stopped, so the block is free when all views have a later, even generation. */
-static void retire(txm_catalog *k, uint32_t number)
+/* Leaves a block, whose tiles must have been evicted. Requests for it may still come, and are ignored. The generation
+ * is recorded, because older views may still hold its numbers. It is made odd whether or not the world is stopped, so
+ * the block is free when all views have a later, even generation. */
+void txm_block_retire(txm_catalog *k, uint32_t first)
 {
-    txm_block *b = &k->table->blocks[number];
+    txm_block *b = block_of(k, first);
+    const uint32_t number = (uint32_t)(b - k->table->blocks);
     txm_block_queue *q = queue_of(k, b->count);
-    for (uint32_t n = b->first; n < b->first + b->count; n++) {
-        txm_entry_set(k, n, TXM_SLOT_NONE);
-        if (has_entries(b))
-            keep_entry(k, n, -1);
-    }
+    reset_entries(k, b);
+    b->source = NULL;
+    b->texture = TXM_NO_TEXTURE;
     b->retired = atomic_load(&k->world->generation) | 1;
     b->next = NO_BLOCK;
     *(q->first == NO_BLOCK ? &q->first : &k->table->blocks[q->last].next) = number;
     q->last = number;
 }
 
-/* Requests for it may still come; they must not open the texture again. */
-void txm_block_retire(txm_catalog *k, uint32_t first)
-{
-    block_of(k, first)->texture = TXM_NO_TEXTURE;
-    retire(k, (uint32_t)(block_of(k, first) - k->table->blocks));
-}
-
-void txm_blocks_retire(txm_catalog *k, const txm_source *s)
-{
-    for (uint32_t i = s->blocks; i; i = k->table->blocks[i - 1].of_source)
-        if (!k->table->blocks[i - 1].retired)
-            retire(k, i - 1);
-}
-
-void txm_blocks_disown(txm_catalog *k, const txm_source *s)
-{
-    for (uint32_t i = s->blocks; i;) {
-        txm_block *b = &k->table->blocks[i - 1];
-        i = b->of_source;
-        b->source = NULL;
-        b->texture = TXM_NO_TEXTURE;
-    }
-}
-
 void txm_each_tile(txm_catalog *k, const txm_source *s, void (*each)(void *arg, uint32_t number), void *arg)
 {
-    for (uint32_t i = s->blocks; i; i = k->table->blocks[i - 1].of_source) {
-        const txm_block b = k->table->blocks[i - 1];
-        if (b.retired || (b.registered == TXM_BLOCK_OF_LEVELS && !txm_view_is_packed(s->view)))
-            continue;
-        for (uint32_t n = b.first; n < b.first + b.count; n++) {
-            if (txm_entry(k, n))
-                each(arg, n);
-            else
-                n |= TXM_LEAF_TILES - 1;
-        }
+    for (uint32_t n = s->first, end = n + txm_source_tiles(s); n < end; n++) {
+        if (txm_entry(k, n))
+            each(arg, n);
+        else
+            n |= TXM_LEAF_TILES - 1;
     }
 }
 
@@ -552,81 +498,45 @@ void txm_shared_forget(txm_catalog *k)
     txm_wait_quiescent(k->world);
 }
 
-/* The sources that have numbers now; NULL: there is none from *at on. */
+/* NULL: there is no source from *at on. */
 txm_source *txm_source_next(const txm_catalog *k, uint32_t *at)
 {
-    for (; *at < k->table->block_count; ++*at) {
-        const txm_block *b = &k->table->blocks[*at];
-        if (b->source && !b->retired && b->registered == TXM_BLOCK_OF_LEVELS) {
-            ++*at;
-            return b->source;
-        }
-    }
+    for (; *at < k->table->block_count; ++*at)
+        if (k->table->blocks[*at].source)
+            return k->table->blocks[(*at)++].source;
     return NULL;
 }
 
-/* ---- levels ---- */
+/* ---- sources ---- */
 
-uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
+/* In all levels: at most 1.4 million, of 65536 x 65536 px in tiles of 64. */
+uint32_t txm_source_tiles(const txm_source *s)
 {
-    uint32_t n = 0; /* at most 1.4 million: 65536 x 65536 px in tiles of 64 */
-    for (uint32_t i = from_level; i < s->view->levels; i++)
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->view->levels; i++)
         n += txm_view_tiles(s->view, i);
     return n;
 }
 
-/* Computed as in lookups, in 32 bits that may wrap around: for levels in the shared span level_first is a difference
- * that may be negative. */
 uint32_t txm_number(const txm_source *s, uint32_t level, uint32_t tile)
 {
     return s->first + (txm_view_is_packed(s->view) ? 0 : s->view->level_first[level] + tile);
 }
 
-/* The inverse of txm_number. `number` may be in a block that its source has left since a request was made, or belong to
- * a level whose tiles have other numbers now; the block still identifies the tile. */
+/* The inverse of txm_number. The block of `number` may have been left since a request was made. */
 txm_located txm_locate(const txm_catalog *k, uint32_t number)
 {
     const txm_block *b = block_of(k, number);
-    txm_located at = {.texture = b && !b->source ? b->texture : TXM_NO_TEXTURE, .source = b ? b->source : NULL};
-    if (!at.source)
+    txm_located at = {.texture = TXM_NO_TEXTURE};
+    if (!b)
         return at;
-    at.level = b->registered;
+    at.texture = b->texture;
+    at.source = b->source;
     at.tile = number - b->first;
-    if (b->registered == TXM_BLOCK_OF_LEVELS) { /* packed textures have one number */
-        at.level = at.tile;
-        at.tile = txm_view_is_packed(at.source->view) ? 0 : TXM_WHOLE_LEVEL;
-        return at;
-    }
-    for (; at.level + 1u < at.source->view->levels && at.tile >= txm_view_tiles(at.source->view, at.level); at.level++)
+    for (; at.source && at.level + 1u < at.source->view->levels && at.tile >= txm_view_tiles(at.source->view, at.level);
+         at.level++)
         at.tile -= txm_view_tiles(at.source->view, at.level);
     return at;
-}
-
-/* The span is shared by all levels without numbers: a lookup there requests the level. Its size is a power of two, and
- * it has leaves of its own. When it grows, the old span is kept, because levels that were placed before still use it.
- */
-bool txm_reserve_unregistered(txm_catalog *k, uint32_t count)
-{
-    txm_table *t = k->table;
-    if (count <= t->unregistered_count)
-        return true;
-    uint32_t larger = TXM_LEAF_TILES;
-    while (larger < count)
-        larger *= 2;
-    const uint32_t filler = -t->count & (TXM_LEAF_TILES - 1);
-    if (filler && !append_block(k, filler))
-        return false;
-    txm_block *b = append_block(k, larger);
-    if (!b)
-        return false;
-    b->texture = TXM_NO_TEXTURE;
-    if (filler)
-        b[-1].texture = TXM_NO_TEXTURE;
-    t->unregistered = b->first;
-    t->unregistered_count = larger;
-    for (uint32_t i = 0; i < larger; i += TXM_LEAF_TILES)
-        set_word(k, leaf_of(b->first + i), TXM_SLOT_UNREGISTERED);
-    return true;
 }
 
 /* Fills in the description of the source, or without a source that of a stub. */
@@ -642,8 +552,8 @@ void txm_texture_show(txm_catalog *k, uint32_t texture, const txm_source *s, uin
         memcpy(v->average, average, sizeof average);
         return;
     }
-    /* A stub is one pixel whose only level is not registered. It does not have the texture's extension, because CLIP
-     * would reject lookups near the edge before the size of the image is known. */
+    /* A stub is one pixel in one tile. It does not have the texture's extension, because CLIP would reject lookups near
+     * the edge before the size of the image is known. */
     *v = (txm_view_texture){.width = 1,
                             .height = 1,
                             .levels = 1,
@@ -654,55 +564,20 @@ void txm_texture_show(txm_catalog *k, uint32_t texture, const txm_source *s, uin
                             .row_bytes = 5 * 4,
                             .tile_bytes = 5 * 5 * 4,
                             .first = first,
-                            .level_first = {k->table->unregistered - first},
                             .scale = 1.0f,
                             .average = {0.5f, 0.5f, 0.5f, 1.0f}};
 }
 
-/* Gives a new source its first block. No texture shows it yet. */
-static bool register_source(txm_catalog *k, txm_source *s)
+/* Gives a new source its numbers. No texture shows it yet. */
+txm_status txm_source_register(txm_catalog *k, txm_source *s, txm_error *err)
 {
-    const bool packed = txm_view_is_packed(s->view);
-    uint32_t first;
-    if (!txm_reserve_unregistered(k, txm_view_tiles(s->view, 0)) ||
-        !txm_block_new(k, packed ? 1 : s->view->levels, TXM_NO_TEXTURE, s, TXM_BLOCK_OF_LEVELS, &first))
-        return false;
-    s->first = first; /* levels that are not registered refer to the span of UNREGISTERED numbers */
-    for (uint32_t i = 0; i < s->view->levels && !packed; i++)
-        s->view->level_first[i] = k->table->unregistered - first;
-    s->registered = packed ? 0 : (uint8_t)s->view->levels;
-    return true;
-}
-
-/* Gives numbers to the levels from `level` to the finest one that has them. All textures of the source are updated
- * while the world is stopped. */
-static bool register_levels(txm_catalog *k, txm_source *s, uint32_t level)
-{
-    uint32_t first, count = 0;
-    for (uint32_t i = level; i < s->registered; i++)
-        count += txm_view_tiles(s->view, i); /* at most 1.4 million: 65536 x 65536 px in tiles of 64 */
-    if (!txm_block_new(k, count, TXM_NO_TEXTURE, s, level, &first))
-        return false;
-    txm_stop_world(k->world);
-    for (uint32_t i = level, at = first - s->first; i < s->registered; i++) {
+    const uint32_t tiles = txm_source_tiles(s);
+    for (uint32_t i = 0, at = 0; i < s->view->levels && !txm_view_is_packed(s->view); i++) {
         s->view->level_first[i] = at;
         at += txm_view_tiles(s->view, i);
     }
-    s->registered = (uint8_t)level;
-    for (uint32_t i = s->first_texture; i != TXM_NO_TEXTURE; i = k->textures[i].next)
-        txm_texture_show(k, i, s, 0);
-    txm_resume_world(k->world);
-    return true;
-}
-
-txm_status txm_source_register(txm_catalog *k, txm_source *s, uint32_t level, txm_error *err)
-{
-    const bool is_new = s->registered == s->view->levels + 1u;
-    if (level >= s->registered)
-        return TXM_OK;
-    if ((is_new && !register_source(k, s)) || (level < s->registered && !register_levels(k, s, level)))
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the page table of a level of %llu tiles",
-                        s->file->path,
-                        (unsigned long long)txm_view_tiles(s->view, level < s->view->levels ? level : 0));
-    return TXM_OK;
+    return txm_block_new(k, tiles, TXM_NO_TEXTURE, s, &s->first)
+               ? TXM_OK
+               : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the page table of %u tiles", s->file->path,
+                          tiles);
 }

@@ -5,9 +5,9 @@
  *
  * A texture is the object that a renderer refers to, a source holds the tiles of a file. Several textures may share one
  * source: those with equal pixels and equal extension, found by the digest that the maker of the file wrote into it.
- * Until the first lookup a texture is a stub of one pixel whose only level is not registered. A lookup misses that
- * level and requests an entry of the stub's block, and the block identifies the texture to open. So a scene of ten
- * thousand textures costs ten thousand calls to stat and no open file.
+ * Until the first lookup a texture is a stub of one pixel in one tile. A lookup misses that tile and requests it, and
+ * its number identifies the texture to open. So a scene of ten thousand textures costs ten thousand calls to stat and
+ * no open file.
  *
  * A file is opened and described without the cache's lock: txm_texture_to_open says what to do, and txm_texture_opened
  * ends it. `opening` keeps other threads from opening the same texture meanwhile. Everything else that was read before
@@ -216,7 +216,7 @@ static void show_source(txm_catalog *k, uint32_t texture, txm_source *s, const f
 }
 
 /* Frees a source that no texture shows and no thread reads. It is called whenever one of the two counts becomes 0. The
- * source's blocks stay in the table without a source, so pending requests for their entries are ignored. */
+ */
 void txm_source_drop(txm_catalog *k, txm_source *s)
 {
     if (s->textures || s->loading)
@@ -225,7 +225,6 @@ void txm_source_drop(txm_catalog *k, txm_source *s)
         unlist_source(k, s);
         k->own->source_count--;
     }
-    txm_blocks_disown(k, s);
     txm_file_drop(k, &s->file);
     free_failure(k, &s->failure);
     release_shape(k, s->view);
@@ -276,9 +275,9 @@ static txm_source *find_duplicate(txm_catalog *k, const txm_source *made)
     return s;
 }
 
-/* Makes a source for a file; its levels get entries. The source counts as a user of the file, so the file is kept as
+/* Makes a source for a file. The source counts as a user of the file, so the file is kept as
  * long as its tiles may be read again. The size of the largest tile bounds how many tiles a thread may load at a time
- * (many.k). */
+ * (many.c). */
 static txm_status keep_source(txm_catalog *k, const txm_source *made, txm_source **out, txm_error *err)
 {
     const size_t bytes = bytes_of_source(made);
@@ -291,7 +290,7 @@ static txm_status keep_source(txm_catalog *k, const txm_source *made, txm_source
     memcpy(s, made, bytes);
     s->view = view;
     s->first_texture = TXM_NO_TEXTURE;
-    txm_status status = txm_source_register(k, s, view->levels, err);
+    txm_status status = txm_source_register(k, s, err);
     if (status != TXM_OK) {
         release_shape(k, view);
         txm_release(k->tiles, s, bytes);
@@ -311,7 +310,7 @@ static txm_status keep_source(txm_catalog *k, const txm_source *made, txm_source
 /* The memory that the texture would take with all its levels loaded, including borders: Cycles' "virtual" memory. */
 static uint64_t bytes_of(const txm_source *s)
 {
-    return (uint64_t)txm_source_tiles(s, 0) * s->view->tile_bytes;
+    return (uint64_t)txm_source_tiles(s) * s->view->tile_bytes;
 }
 
 /* Opening a texture that is open already succeeds, and a damaged one fails again with its message. UDIM sets have no
@@ -379,7 +378,7 @@ txm_status txm_texture_opened(txm_catalog *k, uint32_t texture, const txm_source
         t->failure->message = duplicate(k->tiles, failed.message);
     }
     k->stats->tiles_failed++;
-    txm_entry_set(k, k->view_textures[texture].first, txm_failed_slot(k, &failed, seconds));
+    txm_number_fail(k, k->view_textures[texture].first, txm_failed_slot(k, &failed, seconds));
     return txm_fail_as(err, &failed);
 }
 
@@ -438,8 +437,8 @@ txm_status txm_texture_add(txm_catalog *k, const char *path, const txm_tile_sour
     uint32_t first = 0;
     txm_cache_file *file = NULL;
     txm_status status = grow_textures(k, err);
-    if (status == TXM_OK && (!(file = txm_file_new(k, path, called)) || !txm_reserve_unregistered(k, 1) ||
-                             !txm_block_new(k, 1, k->stats->textures, NULL, 0, &first))) {
+    if (status == TXM_OK &&
+        (!(file = txm_file_new(k, path, called)) || !txm_block_new(k, 1, k->stats->textures, NULL, &first))) {
         txm_file_drop(k, &file);
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", path);
     }
@@ -575,7 +574,7 @@ static void leave_source(txm_catalog *k, uint32_t texture)
         return;
     txm_source_unload(k, s);
     k->stats->virtual_bytes -= bytes_of(s);
-    txm_blocks_retire(k, s);
+    txm_block_retire(k, s->first);
     txm_source_drop(k, s);
 }
 
@@ -600,7 +599,7 @@ txm_status txm_source_translucent(txm_catalog *k, txm_source *s, txm_error *err)
     s->file->translucent = true;
     while (s->textures) { /* the source itself is kept by `loading` */
         uint32_t first, texture = s->first_texture;
-        if (!txm_block_new(k, 1, texture, NULL, 0, &first))
+        if (!txm_block_new(k, 1, texture, NULL, &first))
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", s->file->path);
         k->textures[texture].file->translucent = true;
         become_stub(k, texture, first);
@@ -619,7 +618,7 @@ txm_status txm_texture_replace(txm_catalog *k, uint32_t texture, const char *pat
     uint32_t first;
     if (same)
         file->textures++;
-    if (!file || !txm_block_new(k, 1, texture, NULL, 0, &first)) {
+    if (!file || !txm_block_new(k, 1, texture, NULL, &first)) {
         txm_file_drop(k, &file);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture");
     }

@@ -3,8 +3,8 @@
  * Turns requests into tiles in memory.
  *
  * A request is the number of a tile whose entry a lookup has changed from NONE to REQUESTED. It takes three steps: the
- * plan says what is to be done (open a texture, register a level, read a tile); reading fills a slot without the lock;
- * and settling gives the entry its slot, a failure, which samplers show as magenta, or NONE. An entry that stayed
+ * plan (txm_locate) says what is to be done, to open a texture or to read a tile; reading fills a slot without the
+ * lock; and settling gives the entry its slot, a failure, which samplers show as magenta, or NONE. An entry that stayed
  * LOADING would block every thread that waits for the tile forever.
  */
 #include <math.h>
@@ -160,23 +160,10 @@ txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
 
 /* ---- the plan ---- */
 
-/* What a request needs first. */
-typedef enum plan { NEEDS_NOTHING, NEEDS_TEXTURE, NEEDS_LEVEL, NEEDS_TILE } plan;
-
-/* Changes nothing. Requests of a source without textures, which was replaced, are ignored. */
-static plan plan_request(const txm_located *at)
-{
-    if (!at->source)
-        return at->texture != TXM_NO_TEXTURE ? NEEDS_TEXTURE : NEEDS_NOTHING;
-    if (!at->source->textures)
-        return NEEDS_NOTHING;
-    return at->tile == TXM_WHOLE_LEVEL ? NEEDS_LEVEL : NEEDS_TILE;
-}
-
-static void note_failure(txm_cache *c, txm_source *s, const txm_error *cause)
+static void note_failure(txm_cache *c, txm_load_failure **failure, const txm_error *cause)
 {
     c->stats.tiles_failed++;
-    txm_failure_note(&c->catalog, &s->failure, cause);
+    txm_failure_note(&c->catalog, failure, cause);
 }
 
 txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile)
@@ -186,41 +173,32 @@ txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile)
     return (txm_job){.source = s, .level = (uint8_t)level, .tile = tile, .slot = TXM_NO_SLOT, .version = s->version};
 }
 
-/* Opening a texture or registering a level produces no job: the lookup is repeated and then requests tiles. If there is
- * no memory for the entries of a level or of a leaf, all of its tiles fail, and lookups find that in its own entry. */
+/* Opening a texture produces no job: the lookup is repeated and then requests tiles. Entries are made first, because a
+ * request of a tile without any is noted in the word of its leaf, which would stop others from requesting tiles there.
+ */
 bool txm_take_request(txm_cache *c, uint32_t number, txm_job *job)
 {
     const txm_located at = txm_locate(&c->catalog, number);
-    txm_source *s = at.source;
-    txm_error err = {0};
-    const double begin = txm_clock_seconds();
-    switch (plan_request(&at)) {
-    case NEEDS_NOTHING:
+    if (!at.source && at.texture == TXM_NO_TEXTURE) { /* the texture was replaced */
+        txm_leaf_set(&c->catalog, number, TXM_SLOT_NONE);
         return false;
-    case NEEDS_TEXTURE:
-        txm_texture_open(c, at.texture, NULL);
-        return false;
-    case NEEDS_LEVEL:
-        if (txm_source_register(&c->catalog, s, at.level, &err) == TXM_OK)
-            return false;
-        txm_entry_set(&c->catalog, s->first + at.level,
-                      txm_failed_slot(&c->catalog, &err, txm_clock_seconds() - begin));
-        note_failure(c, s, &err);
-        return false;
-    case NEEDS_TILE:
-        break;
     }
-    number = txm_number(s, at.level, at.tile);
     if (!txm_entry_make(&c->catalog, number)) {
-        txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for the page table", txm_file_path(s->file));
-        txm_leaf_fail(&c->catalog, number, txm_failed_slot(&c->catalog, &err, 0));
-        note_failure(c, s, &err);
+        txm_error err = {0};
+        const txm_cache_file *f = at.source ? at.source->file : c->catalog.textures[at.texture].file;
+        txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for the page table", txm_file_path(f));
+        txm_leaf_set(&c->catalog, number, txm_failed_slot(&c->catalog, &err, 0));
+        note_failure(c, at.source ? &at.source->failure : &c->catalog.textures[at.texture].failure, &err);
+        return false;
+    }
+    if (!at.source) {
+        txm_texture_open(c, at.texture, NULL);
         return false;
     }
     if (!txm_claim(&c->catalog, number))
         return false;
     c->stats.tile_requests++;
-    *job = txm_job_of(c, s, at.level, at.tile);
+    *job = txm_job_of(c, at.source, at.level, at.tile);
     return true;
 }
 
@@ -394,7 +372,7 @@ static void give_slot(txm_cache *c, const txm_job *job)
 static void show_failure(txm_cache *c, const txm_job *job, const txm_error *cause, double seconds)
 {
     give_slot(c, job);
-    note_failure(c, job->source, cause);
+    note_failure(c, &job->source->failure, cause);
     txm_entry_set(&c->catalog, txm_number(job->source, job->level, job->tile),
                   txm_failed_slot(&c->catalog, cause, seconds));
 }

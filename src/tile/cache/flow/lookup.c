@@ -61,7 +61,7 @@ uint32_t txm_cache_resolve(const txm_cache *c, uint32_t texture, const txm_sampl
 /* ---- misses ---- */
 
 /* Jobs are planned and get their slots under one lock, and are read without it. If there is nothing to read, because a
- * texture was opened or a level registered, waiting threads are woken too: they may be waiting for that. */
+ * texture was opened, waiting threads are woken too: they may be waiting for that. */
 void txm_fetch(txm_cache_thread *t, uint32_t requests)
 {
     txm_cache *c = t->cache;

@@ -200,8 +200,8 @@ typedef struct division {
 
 enum { UDIM_COLUMNS = 10, MOST_AREAS = MOST_ACROSS * MOST_ACROSS };
 
-/* Returns the texture as it is looked up; all zeros: there is none. A texture that is not open shows one pixel with
- * nothing registered; it is opened now, because its size is needed. If opening fails, the lookups report it. */
+/* Returns the texture as it is looked up; all zeros: there is none. A texture that is not open shows one tile of one
+ * pixel; it is opened now, because its size is needed. If opening fails, the lookups report it. */
 static txm_view_texture shape_of(txm_cache_thread *t, uint32_t texture)
 {
     for (bool opened = false;; opened = true) {
@@ -210,8 +210,7 @@ static txm_view_texture shape_of(txm_cache_thread *t, uint32_t texture)
         txm_enter(t);
         if (texture < t->view.texture_count) {
             v = t->view.textures[texture];
-            stub = !v.udim_rows && v.width == 1 && v.height == 1 &&
-                   txm_view_slot(&t->view, v.first + v.level_first[0]) == TXM_SLOT_UNREGISTERED;
+            stub = !v.udim_rows && !v.tile_shift;
         }
         txm_leave(t);
         if (!stub || opened)

@@ -37,22 +37,26 @@ static void levels_of_part(const txm_source *s, const txm_cache_part *part, uint
     *first = part->first_level < *last ? part->first_level : *last;
 }
 
-/* Visits only levels that have entries: nothing of the others is in memory. v counts from the bottom and rows from the
- * top, hence 1 - v. */
-static bool walk_part(txm_cache *c, txm_source *s, const txm_cache_part *part, txm_part_step step, void *arg)
+/* `entries`: only tiles that have entries are visited, because nothing of the others is in memory. v counts from the
+ * bottom and rows from the top, hence 1 - v. */
+static bool walk_part(txm_cache *c, txm_source *s, const txm_cache_part *part, bool entries, txm_part_step step,
+                      void *arg)
 {
     const txm_view_texture *v = s->view;
     uint32_t first, last, x0, x1, y0, y1;
     levels_of_part(s, part, &first, &last);
-    first = first > s->registered ? first : s->registered;
     for (uint32_t level = last + 1; level-- > first;) {
         const uint32_t across = txm_view_tiles_across(v, level);
         range_of(part->u0, part->u1, txm_level_size(v->width, level), v->tile_shift, &x0, &x1);
         range_of(1.0f - part->v0, 1.0f - part->v1, txm_level_size(v->height, level), v->tile_shift, &y0, &y1);
         for (uint32_t y = y0; y <= y1; y++)
-            for (uint32_t x = x0; x <= x1; x++)
-                if (!step(c, s, level, y * across + x, arg))
+            for (uint32_t x = x0; x <= x1; x++) {
+                const uint32_t number = txm_number(s, level, y * across + x);
+                if (entries && !txm_entry(&c->catalog, number))
+                    x += ~number & (TXM_LEAF_TILES - 1);
+                else if (!step(c, s, level, y * across + x, arg))
                     return false;
+            }
     }
     return true;
 }
@@ -70,17 +74,12 @@ static txm_status check_part(const txm_cache *c, const char *call, uint32_t text
     return status;
 }
 
-/* Opens the texture and registers the levels of the part. With the lock held, which may be released in between. */
-static txm_status open_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_source **out,
-                            txm_error *err)
+/* Opens the texture. With the lock held, which may be released in between. */
+static txm_status open_part(txm_cache *c, uint32_t texture, txm_source **out, txm_error *err)
 {
-    uint32_t first, last;
     txm_status status = txm_texture_open(c, texture, err);
-    txm_source *s = *out = status == TXM_OK ? c->catalog.textures[texture].source : NULL;
-    if (!s)
-        return status;
-    levels_of_part(s, part, &first, &last);
-    return txm_source_register(&c->catalog, s, first, err);
+    *out = status == TXM_OK ? c->catalog.textures[texture].source : NULL;
+    return status;
 }
 
 /* ---- loading ---- */
@@ -148,9 +147,9 @@ static txm_status load_round(txm_cache *c, uint32_t texture, const txm_cache_par
     p->ticket = jobs ? txm_ticket_of(c, jobs, LOADED_TOGETHER, pins) : NULL;
     if (p->ticket) {
         p->ticket->preloads = true;
-        status = open_part(c, texture, part, &s, err);
+        status = open_part(c, texture, &s, err);
         if (status == TXM_OK && s)
-            walk_part(c, s, part, want_tile, p);
+            walk_part(c, s, part, false, want_tile, p);
         txm_unpin(c, pins); /* tiles to be kept have been marked by now */
         txm_ticket_fill(p->ticket, p->count);
     } else {
@@ -213,9 +212,9 @@ static txm_status reserve_part(txm_cache *c, const char *call, uint32_t texture,
     pthread_mutex_lock(&c->lock);
     txm_status status = check_part(c, call, texture, part, err);
     if (status == TXM_OK)
-        status = open_part(c, texture, *part, &s, err);
+        status = open_part(c, texture, &s, err);
     if (status == TXM_OK && s)
-        walk_part(c, s, *part, count_unkept, bytes);
+        walk_part(c, s, *part, false, count_unkept, bytes);
     const uint64_t most = txm_room_for_tiles(c) / 2, kept = c->tiles.kept_bytes + c->queue.reserved_bytes;
     if (*bytes && (*bytes > most || kept > most - *bytes)) {
         status = txm_fail(err, TXM_STATUS_TOO_LARGE,
@@ -269,7 +268,7 @@ static txm_status unpin_part(txm_cache *c, const char *call, uint32_t texture, c
     txm_source *s = status == TXM_OK ? c->catalog.textures[texture].source : NULL;
     uint32_t stays = s ? stand_in_level(c, s) : 0;
     if (s)
-        walk_part(c, s, part, unkeep, &stays);
+        walk_part(c, s, part, true, unkeep, &stays);
     pthread_mutex_unlock(&c->lock);
     return status;
 }
@@ -296,14 +295,6 @@ static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_
     return true;
 }
 
-/* Resets the levels without memory for their entries, so they are tried again too. */
-static void forget_failed_levels(txm_cache *c, const txm_source *s)
-{
-    for (uint32_t i = 0; i < s->view->levels && !txm_view_is_packed(s->view); i++)
-        if (txm_entry_slot(&c->catalog, s->first + i) != TXM_SLOT_NONE)
-            txm_entry_set(&c->catalog, s->first + i, TXM_SLOT_NONE);
-}
-
 static txm_status invalidate_part(txm_cache *c, const char *call, uint32_t texture, const txm_cache_part *part,
                                   txm_error *err)
 {
@@ -313,9 +304,8 @@ static txm_status invalidate_part(txm_cache *c, const char *call, uint32_t textu
     txm_source *s = status == TXM_OK ? c->catalog.textures[texture].source : NULL;
     if (s) {
         s->version++;
-        walk_part(c, s, part, invalidate_tile, &gone);
+        walk_part(c, s, part, true, invalidate_tile, &gone);
         txm_evict_slots(&c->tiles, gone.slots, gone.count);
-        forget_failed_levels(c, s);
     } else if (status == TXM_OK) {
         txm_texture_forget_failure(&c->catalog, texture);
     }

@@ -164,8 +164,6 @@ txm_status txm_cache_register(txm_cache *c, uint32_t texture, txm_error *err)
     txm_status status = txm_texture_check(&c->catalog, texture, err);
     if (status == TXM_OK)
         status = txm_texture_open(c, texture, err);
-    if (status == TXM_OK && c->catalog.textures[texture].source)
-        status = txm_source_register(&c->catalog, c->catalog.textures[texture].source, 0, err);
     pthread_mutex_unlock(&c->lock);
     return status;
 }

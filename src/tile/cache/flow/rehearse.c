@@ -27,7 +27,6 @@ txm_status txm_rehearse_add(txm_cache *c, const char *path, txm_extension extens
 void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
 {
     c->rehearsal.shape(c->rehearsal.user, texture, made->view, &made->converts);
-    made->registered = (uint8_t)(made->view->levels + 1);
     made->hashed = true;
     made->digest = texture;
 }

@@ -82,7 +82,7 @@ void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Counts the entries of a level. A level without entries was never requested, and only its size is reported. The mark
+/* Counts the entries of a level. The mark
  * of an entry survives eviction, so `loaded_once` counts each tile once, however often it was read, unless its leaf was
  * given back. */
 static void count_level(const txm_cache *c, const txm_source *s, uint32_t level, txm_cache_level_stats *l)
@@ -91,12 +91,17 @@ static void count_level(const txm_cache *c, const txm_source *s, uint32_t level,
     l->height = txm_level_size(s->view->height, level);
     l->tiles = txm_view_tiles(s->view, level);
     l->loads = !txm_view_is_packed(s->view) ? txm_level_loads(s)[level] : level ? 0 : s->loads;
-    for (uint32_t i = 0; level >= s->registered && i < l->tiles; i++) {
-        const uint32_t number = txm_number(s, level, i), slot = txm_entry_slot(&c->catalog, number);
+    for (uint32_t i = 0; i < l->tiles; i++) {
+        const uint32_t number = txm_number(s, level, i);
         const txm_tile_entry *e = txm_entry(&c->catalog, number);
+        if (!e) { /* nor have the other tiles of its leaf */
+            i += ~number & (TXM_LEAF_TILES - 1);
+            continue;
+        }
+        const uint32_t slot = __atomic_load_n(&e->slot, __ATOMIC_RELAXED);
         l->resident += slot < TXM_SLOT_STATES;
         l->failed += slot == TXM_SLOT_FAILED || slot == TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->world.round);
-        l->loaded_once += e && __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
+        l->loaded_once += __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
     }
 }
 

@@ -69,10 +69,7 @@ typedef struct traced {
 static bool has_failed(const void *user, const txm_tile_name *n)
 {
     const traced *of = user;
-    const txm_source *s = of->source;
-    const uint32_t number = n->level < s->registered && !txm_view_is_packed(s->view) ? s->first + n->level
-                                                                                     : txm_number(s, n->level, n->tile);
-    const uint32_t slot = txm_entry_slot(&of->cache->catalog, number);
+    const uint32_t slot = txm_entry_slot(&of->cache->catalog, txm_number(of->source, n->level, n->tile));
     return slot == TXM_SLOT_FAILED || slot - TXM_SLOT_UNREADABLE <= UINT16_MAX;
 }
 
