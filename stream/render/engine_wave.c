@@ -190,8 +190,8 @@ static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
 }
 
 /* One step of all active paths. If memory has room for too few tiles, fewer paths are launched at once, down to one,
- * and then take_alone is used. A launch that completes no path indicates this only after the launches that open files,
- * register levels and load tiles, for each lookup that waits for another. */
+ * and then take_alone is used. A launch that completes no path indicates this only after the launches that open files
+ * and load tiles, for each lookup that waits for another. */
 static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
 {
     stm_render_job *job = w->job;

@@ -16,7 +16,7 @@
 
 enum {
     PATIENCE = 4
-}; /* launches in a row that may find nothing: opening files, registering levels and loading tiles takes three */
+}; /* launches in a row that may find nothing: opening files and loading tiles takes two */
 
 /* A part of the batch that a device has taken. */
 typedef struct part {
