@@ -14,9 +14,7 @@
 #include "base/mem.h"
 #include "tile/device/device_impl.h"
 
-enum {
-    PATIENCE = 4
-}; /* launches in a row that may find nothing: opening files and loading tiles takes two */
+enum { PATIENCE = 4 }; /* launches in a row that may find nothing: opening files and loading tiles takes two */
 
 /* A part of the batch that a device has taken. */
 typedef struct part {

@@ -739,8 +739,8 @@ START_TEST(a_long_batch_is_shown_in_portions)
                 ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
                 lane.count = 0;
                 ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 100, 100, &lane), there >= 100 ? 100
-                                                                                  : bound == 1 ? there
-                                                                                               : 0);
+                                                                                    : bound == 1 ? there
+                                                                                                 : 0);
             }
         }
         txm_ticket_wait(&ticket);
