@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make bench-gpu: compares kernels with plain copies, lookups with the CPU's, and counts the bytes that lookups copy (the
-# tables of docs/devices.md); then whole conversions on the CPU and on the devices of each back-end with 1, 4 and 16
-# threads, and the share of each stage. Before that come figures that need no GPU: what the compiler says of the kernels of
-# lookups. gpu.sh [BUILD [IMAGES]]; WHAT="model kernels lookups conversions" runs only some parts. After GPU_SECONDS (150)
-# no further conversion begins.
+# tables of docs/devices.md); then a batch of images on the CPU and on the devices of each back-end with 1 and 4 threads,
+# with a model from the bytes that it copies; and single conversions with 1, 4 and 16 threads, and the share of each stage.
+# Before that come figures that need no GPU: what the compiler says of the kernels. gpu.sh [BUILD [IMAGES]];
+# WHAT="model kernels lookups batch conversions" runs only some parts. BATCH is a folder of images; otherwise the batch has
+# COPIES (8) of each of IMAGES. After GPU_SECONDS (150) no further conversion begins.
 set -eu
 build=${1:-build}
 images=${2:-bench-images}
 TXMILL_PLUGINS=${TXMILL_PLUGINS:-$PWD/$build}
 export TXMILL_PLUGINS
-what=" ${WHAT:-model kernels lookups conversions} "
+what=" ${WHAT:-model kernels lookups batch conversions} "
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
 # Counts the instructions in the code of each kernel, and reads the registers that ptxas reports for compute capability 9.0.
-model() {
-    local code
-    code=$(mktemp -d)
-    "$nvcc" -O3 -std=c++17 -fmad=false -Iinclude -Isrc -arch=compute_75 -x cu -ptx src/device/lookup/program.c -o "$code/code.ptx"
+model() { # PROGRAM WORDS
+    local code=$out/code
+    mkdir -p "$code"
+    "$nvcc" -O3 -std=c++17 -fmad=false -Iinclude -Isrc -arch=compute_75 -x cu -ptx "src/device/$1/program.c" -o "$code/code.ptx"
     "$nvcc" -arch=sm_90 -cubin -Xptxas -v "$code/code.ptx" -o "$code/cubin" >"$code/said" 2>&1
-    printf '\nModel, not measured: kernels of lookups, of the threads of a multiprocessor those that 65,536 registers allow\n\n'
+    printf '\nModel, not measured: kernels of %s, of the threads of a multiprocessor those that 65,536 registers allow\n\n' "$2"
     echo '| kernel | instructions of PTX, functions that it calls excluded | registers | bytes of stack | threads of 2048 |'
     echo '|---|---|---|---|---|'
     awk 'FNR == NR {
@@ -33,13 +36,19 @@ model() {
             warps = int(65536 / (int((used + 7) / 8) * 8 * 32)); warps = warps > 64 ? 64 : warps
             print "| " kernel " | " n[kernel] " | " used " | " stack " | " 32 * warps " |"
         }' "$code/code.ptx" "$code/said"
-    rm -r "$code"
 }
 nvcc=${NVCC:-nvcc}
 case $what in
-    *" model "*) if command -v "$nvcc" >/dev/null; then model; else echo "skip model ($nvcc is not installed)"; fi ;;
+    *" model "*)
+        if command -v "$nvcc" >/dev/null; then
+            model lookup lookups
+            model convert conversion
+        else
+            echo "skip model ($nvcc is not installed)"
+        fi ;;
 esac
-case $what in *" kernels "*) "$build/bench_gpu" ;; esac
+: >"$out/kernels"
+case $what in *" kernels "*) "$build/bench_gpu" | tee "$out/kernels" ;; esac
 devices=$("$build/txmill" devices --json | python3 -c 'import json, sys
 o = json.load(sys.stdin)
 print(*(b for b in ("cuda", "opencl") if any(d["usable"] for d in o[b]["devices"])))')
@@ -52,12 +61,22 @@ case $what in
             "$build/bench_device" "$out/photo4k.tx"
         ) ;;
 esac
-case $what in *" conversions "*) ;; *) exit 0 ;; esac
 names=${IMAGES:-photo8k.jpg rgba4k.png}
 # shellcheck disable=SC2086
-bench/images.sh "$images" $names
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
+make_images() { bench/images.sh "$images" $names; }
+case $what in
+    *" batch "*)
+        if [ -z "${BATCH:-}" ]; then
+            make_images
+            mkdir "$out/batch"
+            for image in $names; do
+                for ((i = 1; i <= ${COPIES:-8}; i++)); do cp "$images/$image" "$out/batch/$i-$image"; done
+            done
+        fi
+        # shellcheck disable=SC2086
+        python3 bench/gpu_batch.py "$build" "${BATCH:-$out/batch}" "$out/kernels" $((${GPU_SECONDS:-150} - SECONDS)) $devices ;;
+esac
+case $what in *" conversions "*) make_images ;; *) exit 0 ;; esac
 printf '\n| image | device | threads | s | processor s | decode | conform | pyramid | hash | encode | borders | write |\n'
 echo '|---|---|---|---|---|---|---|---|---|---|---|---|'
 for image in $names; do

@@ -22,7 +22,7 @@ enum {
     CHUNK_ROWS = 1024,
     SLOTS = 3,             /* one is filled, one is on the device, one is being compressed */
     MOST_ENCODERS = 512,   /* tiles of 64 px of RGBA8 in a chunk */
-    ENCODERS_AT_ONCE = 32, /* blocks of a thread each that a multiprocessor takes */
+    ENCODERS_AT_ONCE = 12, /* blocks of a warp of 162 registers a thread that a multiprocessor takes */
     MOST_AHEAD = 8,        /* files on a device in addition to one for each thread */
     LEAST_PIXELS = 1 << 18 /* pixels: rates were not measured for smaller images */
 };

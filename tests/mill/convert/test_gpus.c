@@ -74,7 +74,7 @@ TEST(places)
     static const struct {
         const char *processors;
         uint32_t ahead;
-    } cases[] = {{"1", 1}, {"40", 2}, {"132", 8}, {"1000", 8}};
+    } cases[] = {{"1", 1}, {"90", 2}, {"132", 3}, {"1000", 8}};
     enum { MOST = 10 };
     const txm_gpu_plan plan = plan_of(1000, 1000);
     txm_gpu_lease l[2 * MOST + 1];
@@ -113,7 +113,7 @@ TEST(shares)
     txm_gpu_lease l[10];
     plan.encoders = UINT32_MAX;
     setenv("TXM_FAKE_DEVICES", "1", 1);
-    setenv("TXM_FAKE_PROCESSORS", "132", 1);
+    setenv("TXM_FAKE_PROCESSORS", "1000", 1);
     txm_gpus *g = gpus_new("cuda", 512 << 20, TXM_OK);
     ck_assert(leased(txm_gpus_lease(g, &plan, 0, &l[0], why)));
     const uint64_t alone = l[0].device_bytes;
