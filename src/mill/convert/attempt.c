@@ -39,7 +39,6 @@ typedef struct attempt {
     bool hash_pairs;
     txm_strand *pyramid_strand;
     uint64_t pinned_limit; /* the most memory that a device may pin, of what bands would take; 0: no bound */
-    txm_gpu_stage *stage;  /* replaces the tiler; NULL: the CPU does the work */
     char device[16];       /* its name, for the report */
 } attempt;
 
@@ -65,7 +64,7 @@ static bool conforms_here(const attempt *a)
     return a->conform.space || a->feed.level;
 }
 
-/* Leaves a->stage NULL if the CPU is to convert the image; the log says why. */
+/* Leaves a->feed.device NULL if the CPU is to convert the image; the log says why. */
 static void open_device(attempt *a, const txm_pyramid_spec *spec)
 {
     const txm_attempt_request *r = a->request;
@@ -102,12 +101,12 @@ static void open_device(attempt *a, const txm_pyramid_spec *spec)
     txm_context_log(r->context, choice == TXM_GPU_REFUSED ? TXM_LOG_LEVEL_WARNING : TXM_LOG_LEVEL_INFO, "%s: on %s: %s",
                     r->target, leased ? setup.lease.label : "the CPU", why);
     txm_error err = {0};
-    if (leased && txm_gpu_stage_open(&setup, &a->stage, &err))
+    if (leased && txm_gpu_stage_open(&setup, &a->feed.device, &err))
         txm_context_log(r->context, txm_gpus_is_news(&setup.lease) ? TXM_LOG_LEVEL_WARNING : TXM_LOG_LEVEL_INFO,
                         "%s: on the CPU: %s: %s", r->target, setup.lease.label, err.message);
-    if (a->stage)
+    if (a->feed.device)
         snprintf(a->device, sizeof a->device, "%s", setup.lease.label);
-    a->feed.raw = a->stage && !conforms_here(a);
+    a->feed.raw = a->feed.device && !conforms_here(a);
 }
 
 /* Called once the feeder has decided the size, type and channels of the file. */
@@ -144,9 +143,9 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
         goto done;
     if (r->devices && r->context->gpus && !what->constant)
         open_device(a, &spec);
-    const bool pairs = a->hash_pairs && (!a->stage || txm_gpu_stage_holds_rows(a->stage));
+    const bool pairs = a->hash_pairs && (!a->feed.device || txm_gpu_stage_holds_rows(a->feed.device));
     const txm_tiler_sink sink = {a->queue, encode_tiles, a->section ? encode_borders : NULL};
-    if (!(status = txm_hash_stage_new(&a->job, a->hash, pairs, &a->hash_stage, err)) && !a->stage)
+    if (!(status = txm_hash_stage_new(&a->job, a->hash, pairs, &a->hash_stage, err)) && !a->feed.device)
         status = txm_tiler_new(&a->job, &spec, &a->layout, ops, &sink, &a->tiler, err);
 done:
     free(folder);
@@ -186,8 +185,8 @@ static void pass_band(void *context, txm_band *band)
     if (copies && to_hash)
         memcpy(to_hash->pixels, band->pixels, band->rows * band->stride_bytes);
     bool ok = to_hash != NULL;
-    if (ok && a->stage) {
-        ok = txm_gpu_stage_band(a->stage, band);
+    if (ok && a->feed.device) {
+        ok = txm_gpu_stage_band(a->feed.device, band);
     } else if (ok) {
         delivery *d = malloc(sizeof *d);
         if (d)
@@ -203,25 +202,6 @@ static void pass_band(void *context, txm_band *band)
     txm_band_drop(band);
     if (!ok && txm_job_runs(&a->job))
         txm_job_no_memory(&a->job);
-}
-
-/* If a device conforms rows, the decoder writes directly into its buffers. */
-static void *place_raw(void *context, uint32_t rows)
-{
-    attempt *a = context;
-    return txm_gpu_stage_place(a->stage, rows);
-}
-
-static bool placed_raw(void *context, uint32_t rows)
-{
-    attempt *a = context;
-    return txm_gpu_stage_take(a->stage, rows);
-}
-
-static bool wait_for_device(void *context)
-{
-    attempt *a = context;
-    return !a->stage || txm_gpu_stage_end(a->stage);
 }
 
 /* Memory is planned before anything is opened, so that a limit that is too low is refused with the amount that is
@@ -258,7 +238,7 @@ static txm_status set_up(attempt *a, txm_error *err)
                          .equiangular = r->settings->equiangular,
                          .may_be_grey = r->may_be_grey,
                          .keep_zeros = r->keep_zeros,
-                         .sink = {a, start_stages, pass_band, place_raw, placed_raw, wait_for_device},
+                         .sink = {a, start_stages, pass_band},
                          .bands_in_flight = bands,
                          .progress = r->options->progress,
                          .progress_user = r->options->progress_user};
@@ -275,7 +255,7 @@ static void tear_down(attempt *a)
     txm_hash_stage_free(&a->hash_stage);
     txm_pixel_hash_free(&a->hash);
     /* The device's buffers are the bands of all stages before this line. */
-    const char *note = txm_gpu_stage_close(&a->stage);
+    const char *note = txm_gpu_stage_close(&a->feed.device);
     if (note)
         txm_context_log(a->request->context, TXM_LOG_LEVEL_WARNING, "%s: %s", a->device, note);
     txm_section_writer_free(&a->section);
@@ -372,7 +352,7 @@ txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **pub
         *publish = a->publish;
         a->publish = NULL;
     }
-    result->failed_again = txm_gpu_stage_failed_again(a->stage);
+    result->failed_again = txm_gpu_stage_failed_again(a->feed.device);
     tear_down(a);
     free(a);
     return status;

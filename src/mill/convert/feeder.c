@@ -148,17 +148,36 @@ static void placed_halved(void *context, uint32_t level, uint32_t y)
     s->halved = y + 1;
 }
 
-/* Reads rows until a band of level 0 is complete. It counts as alive once it is passed on. */
-static txm_status read_halved(state *s, txm_band **out, txm_error *err)
+/* Reads the rows of a band of level 0, or of the image until such a band is complete; that counts as alive from then
+ * on. */
+static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err)
 {
     txm_feed *f = s->feed;
-    const uint32_t most = rows_at_once(s), step = most < f->band_rows ? most : f->band_rows;
+    txm_status status = TXM_OK;
+    uint32_t step = rows_at_once(s);
+    if (!s->halving) {
+        const uint32_t left = s->height - y, rows = left < f->band_rows ? left : f->band_rows;
+        txm_band *band = txm_band_new(f->job->bands, 0, y, rows, s->row_bytes, &f->alive);
+        if (!band)
+            return fail_no_memory(s, err);
+        for (uint32_t done = 0; !status && done < rows; done += step) {
+            const uint32_t some = rows - done < step ? rows - done : step;
+            status = read_rows(s, y + done, some, band->pixels + done * s->row_bytes, err);
+            if (!status)
+                add_stats(s, band, done, some);
+        }
+        if (status)
+            txm_band_drop(band);
+        else
+            *out = band;
+        return status;
+    }
+    step = step < f->band_rows ? step : f->band_rows;
     while (!s->band_count || s->halved < s->bands[0]->y + s->bands[0]->rows) {
         const uint32_t left = s->info->height - s->read, rows = left < step ? left : step;
         if (!txm_job_runs(f->job))
             return job_failed(s, err);
-        txm_status status = read_rows(s, s->read, rows, s->rows, err);
-        if (status)
+        if ((status = read_rows(s, s->read, rows, s->rows, err)))
             return status;
         unsigned long long clock = txm_job_clock(f->job);
         const bool ok = txm_pyramid_push(s->halving, s->rows, s->row_bytes, rows);
@@ -175,28 +194,6 @@ static txm_status read_halved(state *s, txm_band **out, txm_error *err)
     return TXM_OK;
 }
 
-static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err)
-{
-    if (s->halving)
-        return read_halved(s, out, err);
-    uint32_t left = s->height - y, rows = left < s->feed->band_rows ? left : s->feed->band_rows;
-    txm_band *band = txm_band_new(s->feed->job->bands, 0, y, rows, s->row_bytes, &s->feed->alive);
-    if (!band)
-        return fail_no_memory(s, err);
-    txm_status status = TXM_OK;
-    for (uint32_t done = 0, step = rows_at_once(s); !status && done < rows; done += step) {
-        const uint32_t some = rows - done < step ? rows - done : step;
-        status = read_rows(s, y + done, some, band->pixels + done * s->row_bytes, err);
-        if (!status)
-            add_stats(s, band, done, some);
-    }
-    if (status)
-        txm_band_drop(band);
-    else
-        *out = band;
-    return status;
-}
-
 static bool few_alive(void *arg)
 {
     const txm_feed *f = arg;
@@ -208,24 +205,6 @@ static void give(state *s, txm_band *band)
 {
     s->feed->sink.band(s->feed->sink.context, band);
     txm_pool_wait_until(s->feed->job->pool, few_alive, s->feed);
-}
-
-static txm_status hand_on(state *s, txm_band *band, txm_error *err)
-{
-    txm_feed *f = s->feed;
-    txm_band *out = band;
-    if (f->grey && s->channels == 4) {
-        const txm_ops *ops = f->conform->ops;
-        out = txm_band_new(s->feed->job->bands, 0, band->y, band->rows, band->stride_bytes / 4, &s->feed->alive);
-        for (uint32_t y = 0; out && y < band->rows; y++)
-            ops->take_first(f->conform->type, band->pixels + y * band->stride_bytes,
-                            out->pixels + y * out->stride_bytes, s->width);
-        txm_band_drop(band);
-        if (!out)
-            return fail_no_memory(s, err);
-    }
-    give(s, out);
-    return TXM_OK;
 }
 
 /* Passes on rows y .. y+rows-1 of level 0 in the constant colour, `width` pixels of `pixel_bytes`. */
@@ -252,31 +231,27 @@ static txm_status start_feeding(state *s, uint32_t width, uint32_t height, bool 
     return f->sink.start(f->sink.context, &what) ? TXM_OK : job_failed(s, err);
 }
 
-/* For a band whose pixels all equal the first one: checks whether their bits are the same, and stores the last ones. */
-static void note_zeros(state *s, const txm_band *band)
-{
-    const txm_feed *f = s->feed;
-    size_t pixel_bytes = txm_type_bytes(f->conform->type) * s->channels;
-    for (uint32_t y = 0; y < band->rows && txm_type_is_float(f->conform->type) && !s->both_zeros; y++) {
-        const uint8_t *row = band->pixels + y * band->stride_bytes;
-        s->both_zeros = memcmp(row, f->stats.first, pixel_bytes) != 0 ||
-                        memcmp(row, row + pixel_bytes, (s->width - 1) * pixel_bytes) != 0;
-    }
-    memcpy(s->last, band->pixels + (band->rows - 1) * band->stride_bytes + (s->width - 1) * pixel_bytes, pixel_bytes);
-}
-
 static bool in_vain(const txm_feed *f)
 {
     return f->not_grey || f->lost_zeros;
 }
 
-/* Bands of one colour are not kept, since they can be made again if another colour follows. */
+/* Bands of one colour are not kept, since they can be made again if another colour follows; but 0 and -0 are equal, so
+ * whether all their bits are the same is noted, and the last pixel. */
 static txm_status keep_band(state *s, txm_band *band, txm_error *err)
 {
     txm_feed *f = s->feed;
+    const txm_type type = f->conform->type;
     txm_status status = TXM_OK;
     if (!f->stats.varies && !f->keep_zeros) {
-        note_zeros(s, band);
+        const size_t pixel_bytes = txm_type_bytes(type) * s->channels;
+        const uint8_t *row = band->pixels;
+        for (uint32_t y = 0; y < band->rows && txm_type_is_float(type) && !s->both_zeros;
+             y++, row += band->stride_bytes)
+            s->both_zeros = memcmp(row, f->stats.first, pixel_bytes) != 0 ||
+                            memcmp(row, row + pixel_bytes, (s->width - 1) * pixel_bytes) != 0;
+        row = band->pixels + (band->rows - 1) * band->stride_bytes;
+        memcpy(s->last, row + (s->width - 1) * pixel_bytes, pixel_bytes);
         txm_band_drop(band);
         return TXM_OK;
     }
@@ -293,21 +268,33 @@ static txm_status keep_band(state *s, txm_band *band, txm_error *err)
         txm_band_drop(band);
         return status;
     }
-    return hand_on(s, band, err);
+    txm_band *out = band;
+    if (f->grey && s->channels == 4) {
+        out = txm_band_new(f->job->bands, 0, band->y, band->rows, band->stride_bytes / 4, &f->alive);
+        for (uint32_t y = 0; out && y < band->rows; y++)
+            f->conform->ops->take_first(type, band->pixels + y * band->stride_bytes,
+                                        out->pixels + y * out->stride_bytes, s->width);
+        txm_band_drop(band);
+        if (!out)
+            return fail_no_memory(s, err);
+    }
+    give(s, out);
+    return TXM_OK;
 }
 
+/* A device that conforms rows has the decoder write directly into its buffers. */
 static txm_status next_raw(state *s, uint32_t y, uint32_t *rows, txm_error *err)
 {
     txm_feed *f = s->feed;
     uint32_t left = s->info->height - y;
     *rows = left < f->band_rows ? left : f->band_rows;
-    void *place = f->sink.place(f->sink.context, *rows);
+    uint8_t *place = txm_gpu_stage_place(f->device, *rows);
     if (!place)
         return job_failed(s, err);
     unsigned long long clock = txm_job_clock(f->job);
     txm_status status = txm_source_read(f->source, y, *rows, place, s->src_stride, err);
     txm_job_book(f->job, TXM_STAGE_DECODE, clock);
-    if (!status && !f->sink.placed(f->sink.context, *rows))
+    if (!status && !txm_gpu_stage_take(f->device, *rows))
         status = job_failed(s, err);
     f->not_grey |= f->grey && !f->stats.grey;
     return status;
@@ -344,7 +331,7 @@ static txm_status feed_rows(state *s, txm_error *err)
     }
     if (status || in_vain(f))
         return status;
-    if (!f->sink.end(f->sink.context))
+    if (f->device && !txm_gpu_stage_end(f->device))
         return job_failed(s, err);
     f->not_grey |= f->grey && !f->stats.grey; /* the statistics that a device took are complete now */
     return TXM_OK;
@@ -360,6 +347,7 @@ txm_status txm_feed_run(txm_feed *feed, txm_error *err)
     s.row_bytes = (size_t)s.info->width * c->channels * txm_type_bytes(c->type);
     memset(&feed->stats, 0, sizeof feed->stats);
     feed->not_grey = feed->lost_zeros = feed->grey = feed->constant = feed->raw = false;
+    feed->device = NULL;
     bool ok = true;
     if (!txm_conform_in_place(c))
         ok = (s.raw = txm_alloc_pixels(feed->band_rows, s.src_stride)) != NULL;

@@ -12,6 +12,7 @@
 #define TXM_CONVERT_FEEDER_H
 #include "mill/convert/band.h"
 #include "mill/convert/conform.h"
+#include "mill/convert/gpu_stage.h"
 #include "mill/convert/job.h"
 
 /* The facts about the image that are known when the output has to start. */
@@ -21,19 +22,12 @@ typedef struct txm_feed_start {
     bool constant;
 } txm_feed_start;
 
-/* The receiver of bands. `start` is called once, before the first band; `band` takes ownership of its reference.
- * Failures are recorded in the job. */
+/* The receiver of bands. `start` is called once, before the first band, and sets `device` and `raw` below if a device
+ * is to be fed; `band` takes ownership of its reference. Failures are recorded in the job. */
 typedef struct txm_feed_sink {
     void *context;
     bool (*start)(void *context, const txm_feed_start *start);
     void (*band)(void *context, txm_band *band);
-    /* For a sink that conforms rows itself (`raw` below): `place` returns memory for the next rows as the source
-     * delivers them, `placed` is called when they are there. The sink adds to the feed's statistics. NULL and false
-     * mean that the job failed. */
-    void *(*place)(void *context, uint32_t rows);
-    bool (*placed)(void *context, uint32_t rows);
-    /* Called after all rows, if `start` was called. false: the job failed. */
-    bool (*end)(void *context);
 } txm_feed_sink;
 
 typedef struct txm_feed {
@@ -50,7 +44,8 @@ typedef struct txm_feed {
     atomic_uint alive;        /* number of living bands; the feed must outlive them */
     void (*progress)(void *user, uint32_t rows_done, uint32_t rows);
     void *progress_user;
-    bool raw; /* set by `start`: rows are not conformed here */
+    txm_gpu_stage *device; /* does the work of the CPU on the image, and is waited for at the end; NULL: none */
+    bool raw;              /* it gets rows as the source delivers them, and adds to the statistics */
     /* results */
     txm_stats stats; /* statistics of level 0 as conformed: one channel or four */
     bool not_grey;   /* the attempt was wrong: start again with may_be_grey = false */
