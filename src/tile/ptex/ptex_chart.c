@@ -19,18 +19,6 @@
 
 enum { RIGHT = 1, TOP = 2, LEFT = 3, BOTTOM = 0, CHART_LOG2 = 9, NO_FACE = -1 };
 
-/* `chart` names each face's chart by the face in its lower left corner, where its size in faces is. */
-typedef struct charting {
-    const txm_ptex_pages *pages;
-    const txm_ptex *ptex;
-    ptex_cell *cells;
-    uint32_t *chart, *list;
-    uint8_t (*log2)[2];   /* columns and rows of the chart of this name */
-    uint16_t (*place)[2]; /* of each face in the grid over the mesh */
-    uint32_t most_log2;
-    bool turns; /* faces may be turned */
-} charting;
-
 static unsigned edge_towards(unsigned turn, unsigned direction)
 {
     return (direction - turn) & 3;
@@ -38,14 +26,14 @@ static unsigned edge_towards(unsigned turn, unsigned direction)
 
 /* The face that lies in a direction of one that is turned, and its own turn; NO_FACE if there is none, or if it does
  * not have the first as its neighbour. */
-static int32_t step(const charting *c, uint32_t face, unsigned turn, unsigned direction, unsigned *next_turn)
+static int32_t step(const ptex_charts *c, uint32_t face, unsigned turn, unsigned direction, unsigned *next_turn)
 {
     const unsigned edge = edge_towards(turn, direction);
-    const txm_ptex_face *f = &c->ptex->faces[face];
+    const txm_ptex_face *f = &c->file.faces[face];
     const int32_t next = f->neighbours[edge];
     if (next < 0)
         return NO_FACE;
-    const txm_ptex_face *g = &c->ptex->faces[next];
+    const txm_ptex_face *g = &c->file.faces[next];
     const unsigned back = txm_ptex_edge(f, edge) & 3;
     *next_turn = (direction + 2 - back) & 3;
     return g->neighbours[back] == (int32_t)face && (txm_ptex_edge(g, back) & 3) == edge &&
@@ -55,31 +43,31 @@ static int32_t step(const charting *c, uint32_t face, unsigned turn, unsigned di
 }
 
 /* Whether the frames beyond one end of the edge between two faces hold the same as those of the faces there. */
-static bool end_is_plain(const charting *c, uint32_t face, unsigned turn, uint32_t next, unsigned next_turn,
+static bool end_is_plain(const ptex_charts *c, uint32_t face, unsigned turn, uint32_t next, unsigned next_turn,
                          unsigned direction, unsigned aside)
 {
     unsigned own_turn, other_turn, turn_there;
-    if (c->ptex->faces[face].neighbours[edge_towards(turn, aside)] < 0 &&
-        c->ptex->faces[next].neighbours[edge_towards(next_turn, aside)] < 0)
+    if (c->file.faces[face].neighbours[edge_towards(turn, aside)] < 0 &&
+        c->file.faces[next].neighbours[edge_towards(next_turn, aside)] < 0)
         return true;
     const int32_t own = step(c, face, turn, aside, &own_turn), other = step(c, next, next_turn, aside, &other_turn);
     return own >= 0 && other >= 0 && step(c, (uint32_t)own, own_turn, direction, &turn_there) == other &&
            turn_there == other_turn;
 }
 
-static ptex_packed size_of(const charting *c, uint32_t face, unsigned turn)
+static ptex_packed size_of(const ptex_charts *c, uint32_t face, unsigned turn)
 {
-    return txm_ptex_packed_size(c->ptex, face, turn, c->pages->padding_log2);
+    return txm_ptex_packed_size(&c->file, face, turn, c->padding_log2);
 }
 
 /* Faces without neighbours of another colour have the least size, and no use for a chart. */
-static bool may_join(const charting *c, uint32_t face)
+static bool may_join(const ptex_charts *c, uint32_t face)
 {
-    return !(c->ptex->faces[face].flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD);
+    return !(c->file.faces[face].flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD);
 }
 
 /* Lists the faces of a chart, row by row. */
-static void list_chart(const charting *c, uint32_t chart, uint32_t *out)
+static void list_chart(const ptex_charts *c, uint32_t chart, uint32_t *out)
 {
     unsigned turn, row_turn;
     uint32_t row = chart;
@@ -102,14 +90,14 @@ static ptex_cell turn_cell(ptex_cell at, unsigned turns, uint8_t columns_log2, u
 }
 
 /* Joins a chart with the one beside it, if that has the same size and fits along the whole side. */
-static bool join(const charting *c, uint32_t chart, unsigned direction, bool in_grid)
+static bool join(const ptex_charts *c, uint32_t chart, unsigned direction, bool in_grid)
 {
     const bool across = direction & 1;
     const uint8_t *log2 = c->log2[chart];
     const uint32_t columns = 1u << log2[0], rows = 1u << log2[1], along = across ? rows : columns;
     const ptex_packed own = size_of(c, chart, c->cells[chart].turn);
     if ((uint32_t)(across ? log2[0] + own.width_log2 : log2[1] + own.height_log2) >= c->most_log2 ||
-        (in_grid && c->place[chart][!across] >> log2[!across] & 1) || !may_join(c, chart))
+        (in_grid && c->curve[chart] >> (2 * log2[!across] + !across) & 1) || !may_join(c, chart))
         return false;
     uint32_t face = chart, other = 0;
     unsigned turn, turns = 0;
@@ -177,22 +165,22 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Lays a grid over the mesh: every face gets a place and a turn from that of a neighbour. `keys` has room for every
- * face. In `by_place`, faces that are close on the mesh are close to each other, whatever their order in the file. */
-static void lay_grid(const charting *c, uint64_t *keys, uint32_t *by_place)
+/* Lays a grid over the mesh: every face gets a place and a turn from that of a neighbour. Lists faces along the curve
+ * of Morton through these places, and keys, which are a face's place on the curve and its number. */
+static void lay_grid(const ptex_charts *c, uint16_t (*place)[2], uint64_t *keys)
 {
     static const int moves[4][2] = {{0, -1}, {1, 0}, {0, 1}, {-1, 0}};
-    const uint32_t faces = c->ptex->info.faces;
+    const uint32_t faces = c->file.info.faces;
     uint32_t end = 0;
     memset(c->chart, 0xff, faces * sizeof *c->chart);
     for (uint32_t start = 0; start < faces; start++) {
         const uint32_t first = end;
         if (c->chart[start] == start)
             continue;
-        by_place[end++] = start;
+        c->list[end++] = start;
         c->chart[start] = start;
         for (uint32_t at = first; at < end; at++) {
-            const uint32_t face = by_place[at];
+            const uint32_t face = c->list[at];
             for (unsigned d = 0; d < 4 && c->turns; d++) {
                 unsigned turn;
                 const int32_t next = step(c, face, c->cells[face].turn, d, &turn);
@@ -201,26 +189,74 @@ static void lay_grid(const charting *c, uint64_t *keys, uint32_t *by_place)
                 c->chart[next] = (uint32_t)next;
                 c->cells[next].turn = turn & 3;
                 for (int k = 0; k < 2; k++)
-                    c->place[next][k] = (uint16_t)(c->place[face][k] + moves[d][k]);
-                by_place[end++] = (uint32_t)next;
+                    place[next][k] = (uint16_t)(place[face][k] + moves[d][k]);
+                c->list[end++] = (uint32_t)next;
             }
         }
-        /* The curve of Morton; places to the left and below the first face are negative. */
+        /* Places to the left of the first face and below it are negative. */
         for (uint32_t at = first; at < end; at++) {
-            const uint16_t *place = c->place[by_place[at]];
-            keys[at] = (spread_bits(place[0] ^ 0x8000) | spread_bits(place[1] ^ 0x8000) << 1) << 32 | by_place[at];
+            const uint16_t *xy = place[c->list[at]];
+            keys[at] = (spread_bits(xy[0] ^ 0x8000) | spread_bits(xy[1] ^ 0x8000) << 1) << 32 | c->list[at];
         }
         qsort(keys + first, end - first, sizeof *keys, by_number);
-        for (uint32_t at = first; at < end; at++)
-            by_place[at] = (uint32_t)keys[at];
     }
 }
 
+txm_status txm_ptex_sort_faces(const txm_ptex *ptex, ptex_charts *c, txm_error *err)
+{
+    const size_t faces = ptex->info.faces;
+    uint64_t *keys = txm_alloc_pixels(faces + 1, sizeof *keys);
+    uint16_t(*place)[2] = txm_calloc(faces + 1, sizeof *place);
+    *c = (ptex_charts){.file = *ptex, .turns = ptex->info.mesh == TXM_PTEX_QUADS};
+    c->turns &= ptex->info.edge_mode != TXM_PTEX_EDGE_TANGENT;
+    c->number = txm_alloc_pixels(faces + 1, sizeof *c->number);
+    c->curve = txm_alloc_pixels(faces + 1, sizeof *c->curve);
+    c->first_turn = txm_calloc(faces + 1, sizeof *c->first_turn);
+    c->cells = txm_calloc(faces + 1, sizeof *c->cells);
+    c->chart = txm_alloc_pixels(faces + 1, sizeof *c->chart);
+    c->list = txm_alloc_pixels(faces + 1, sizeof *c->list);
+    c->log2 = txm_calloc(faces + 1, sizeof *c->log2);
+    bool there = keys && place && c->number && c->curve && c->first_turn && c->cells && c->chart && c->list && c->log2;
+    if (there)
+        lay_grid(c, place, keys);
+    free(place);
+    for (size_t i = 0; there && i < faces; i++) {
+        c->number[i] = (uint32_t)keys[i];
+        c->curve[i] = (uint32_t)(keys[i] >> 32);
+        c->first_turn[i] = (uint8_t)c->cells[c->number[i]].turn;
+        c->chart[c->number[i]] = (uint32_t)i;
+    }
+    free(keys);
+    c->file.faces = txm_alloc_pixels(faces + 1, sizeof *c->file.faces);
+    there &= c->file.faces != NULL;
+    for (size_t i = 0; there && i < faces; i++) {
+        txm_ptex_face *f = &c->file.faces[i];
+        *f = ptex->faces[c->number[i]];
+        for (int e = 0; e < 4; e++)
+            f->neighbours[e] = f->neighbours[e] < 0 || (e == 3 && ptex->info.mesh == TXM_PTEX_TRIANGLES)
+                                   ? NO_FACE
+                                   : (int32_t)c->chart[f->neighbours[e]];
+    }
+    return there ? TXM_OK : txm_no_memory(err, ptex->path);
+}
+
+void txm_ptex_charts_free(ptex_charts *c)
+{
+    free(c->file.faces);
+    free(c->number);
+    free(c->curve);
+    free(c->first_turn);
+    free(c->cells);
+    free(c->chart);
+    free(c->list);
+    free(c->log2);
+}
+
 /* The shorter side of a chart is doubled first. */
-static uint32_t join_all(const charting *c, bool in_grid)
+static uint32_t join_all(const ptex_charts *c, bool in_grid)
 {
     uint32_t joined = 0;
-    for (uint32_t i = 0; i < c->ptex->info.faces; i++) {
+    for (uint32_t i = 0; i < c->file.info.faces; i++) {
         if (c->chart[i] != i)
             continue;
         const ptex_packed s = size_of(c, i, c->cells[i].turn);
@@ -236,48 +272,36 @@ static uint32_t join_all(const charting *c, bool in_grid)
     return joined;
 }
 
-txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t (*log2)[2], uint32_t *by_place,
-                                txm_error *err)
+void txm_ptex_find_charts(ptex_charts *c, uint32_t padding_log2, uint32_t page_px)
 {
-    const txm_ptex *p = pages->ptex;
-    const uint32_t faces = p->info.faces;
-    const bool quads = p->info.mesh == TXM_PTEX_QUADS;
-    charting c = {pages, p, pages->cells, pages->rank, NULL, log2, NULL, 0, p->info.edge_mode != TXM_PTEX_EDGE_TANGENT};
-    memset(pages->cells, 0, faces * sizeof *pages->cells);
-    memset(log2, 0, faces * sizeof *log2);
-    for (uint32_t i = 0; i < faces; i++)
-        c.chart[i] = by_place[i] = i;
-    if (!quads)
-        return TXM_OK;
-    while (c.most_log2 < CHART_LOG2 && 8u << c.most_log2 <= page_px)
-        c.most_log2++;
-    c.list = txm_alloc_pixels((size_t)faces + 1, sizeof *c.list);
-    c.place = txm_calloc((size_t)faces + 1, sizeof *c.place);
-    uint64_t *keys = txm_alloc_pixels((size_t)faces + 1, sizeof *keys);
-    const bool there = c.list && c.place && keys;
-    if (there) {
-        lay_grid(&c, keys, by_place);
-        while (join_all(&c, true))
-            continue;
-        while (join_all(&c, false))
-            continue;
+    const uint32_t faces = c->file.info.faces;
+    c->padding_log2 = padding_log2;
+    for (c->most_log2 = 0; c->most_log2 < CHART_LOG2 && 8u << c->most_log2 <= page_px;)
+        c->most_log2++;
+    for (uint32_t i = 0; i < faces; i++) {
+        const unsigned turn = c->first_turn[i];
+        c->cells[i] = (ptex_cell){.turn = turn & 3};
+        c->chart[i] = i;
+        c->log2[i][0] = c->log2[i][1] = 0;
     }
+    if (c->file.info.mesh != TXM_PTEX_QUADS)
+        return;
+    while (join_all(c, true))
+        continue;
+    while (join_all(c, false))
+        continue;
     /* Charts that are higher than wide are turned. */
-    for (uint32_t i = 0; there && c.turns && i < faces; i++) {
-        const ptex_packed s = size_of(&c, i, c.cells[i].turn);
-        c.list[i] = s.width_log2 + log2[i][0] < s.height_log2 + log2[i][1];
+    for (uint32_t i = 0; c->turns && i < faces; i++) {
+        const ptex_packed s = size_of(c, i, c->cells[i].turn);
+        c->list[i] = s.width_log2 + c->log2[i][0] < s.height_log2 + c->log2[i][1];
     }
-    for (uint32_t i = 0; there && c.turns && i < faces; i++)
-        if (c.list[c.chart[i]])
-            c.cells[i] = turn_cell(c.cells[i], 1, log2[c.chart[i]][0], log2[c.chart[i]][1]);
-    for (uint32_t i = 0; there && c.turns && i < faces; i++)
-        if (c.list[i] && c.chart[i] == i) {
-            const uint8_t columns = log2[i][0];
-            log2[i][0] = log2[i][1];
-            log2[i][1] = columns;
+    for (uint32_t i = 0; c->turns && i < faces; i++)
+        if (c->list[c->chart[i]])
+            c->cells[i] = turn_cell(c->cells[i], 1, c->log2[c->chart[i]][0], c->log2[c->chart[i]][1]);
+    for (uint32_t i = 0; c->turns && i < faces; i++)
+        if (c->list[i] && c->chart[i] == i) {
+            const uint8_t columns = c->log2[i][0];
+            c->log2[i][0] = c->log2[i][1];
+            c->log2[i][1] = columns;
         }
-    free(keys);
-    free(c.list);
-    free(c.place);
-    return there ? TXM_OK : txm_no_memory(err, p->path);
 }

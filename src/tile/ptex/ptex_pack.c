@@ -247,10 +247,11 @@ static uint32_t shorter_log2(ptex_packed size)
 
 /* The entry of the chart that this face stands for. A frame's width is a share of the chart's shorter side, 2^-narrow,
  * since pictures show the same level of all charts with so many texels across; it holds no more than the neighbour. */
-static uint32_t *size_of_chart(const txm_ptex_pages *pages, uint32_t face, const uint8_t log2[2], uint32_t narrow,
+static uint32_t *size_of_chart(const txm_ptex_pages *pages, const ptex_charts *c, uint32_t face, uint32_t narrow,
                                size_table table, block_size *out)
 {
-    const ptex_packed one = txm_ptex_packed_size(pages->ptex, face, pages->cells[face].turn, pages->padding_log2);
+    const uint8_t *log2 = c->log2[face];
+    const ptex_packed one = txm_ptex_packed_size(&c->file, face, c->cells[face].turn, pages->padding_log2);
     const ptex_packed all = {(uint8_t)(one.width_log2 + log2[0]), (uint8_t)(one.height_log2 + log2[1])};
     uint32_t frame = shorter_log2(all) > narrow ? shorter_log2(all) - narrow : 0;
     frame = frame < shorter_log2(one) ? frame : shorter_log2(one);
@@ -265,17 +266,17 @@ static uint32_t *size_of_chart(const txm_ptex_pages *pages, uint32_t face, const
 }
 
 /* Lists the sizes of charts, and how many there are. *narrowest: no frame can be narrower. */
-static size_t count_sizes(txm_ptex_pages *pages, uint8_t (*const log2)[2], uint32_t narrow, block_size *sizes,
+static size_t count_sizes(txm_ptex_pages *pages, const ptex_charts *c, uint32_t narrow, block_size *sizes,
                           bool *narrowest)
 {
     size_table numbers = {{{0}}};
     size_t count = 0;
     pages->info.block_pixels = 0;
     *narrowest = true;
-    for (uint32_t i = 0; i < pages->ptex->info.faces; i++)
-        if (pages->rank[i] == i) {
+    for (uint32_t i = 0; i < c->file.info.faces; i++)
+        if (c->chart[i] == i) {
             block_size b;
-            uint32_t *number = size_of_chart(pages, i, log2[i], narrow, numbers, &b);
+            uint32_t *number = size_of_chart(pages, c, i, narrow, numbers, &b);
             if (!*number) {
                 *number = (uint32_t)++count;
                 sizes[count - 1] = b;
@@ -290,33 +291,38 @@ static size_t count_sizes(txm_ptex_pages *pages, uint8_t (*const log2)[2], uint3
     return count;
 }
 
-/* Lists charts by size, and in the order of `by_place` within a size. */
-static txm_status list_charts(txm_ptex_pages *pages, uint8_t (*const log2)[2], const uint32_t *by_place,
-                              uint32_t narrow, const block_size *sizes, size_t count, txm_error *err)
+/* Lists charts by size, and in the order of their faces within a size. */
+static txm_status list_charts(txm_ptex_pages *pages, ptex_charts *c, uint32_t narrow, const block_size *sizes,
+                              size_t count, txm_error *err)
 {
-    const uint32_t faces = pages->ptex->info.faces;
-    uint32_t members = 0, *new_rank = txm_alloc_pixels((size_t)faces + 1, sizeof *new_rank);
+    const size_t faces = c->file.info.faces;
+    uint32_t members = 0, *new_rank = c->list;
     size_table at;
-    if (!new_rank)
-        return txm_no_memory(err, pages->ptex->path);
+    pages->order = txm_calloc(faces + 1, sizeof *pages->order);
     for (size_t i = 0; i < count; i++)
         at[sizes[i].width_log2][sizes[i].height_log2][sizes[i].frame_log2] = sizes[i].first;
-    for (uint32_t k = 0; k < faces; k++) {
-        const uint32_t i = by_place[k];
+    for (uint32_t i = 0; pages->order && i < faces; i++) {
         block_size b;
-        if (pages->rank[i] != i)
+        if (c->chart[i] != i)
             continue;
-        new_rank[i] = (*size_of_chart(pages, i, log2[i], narrow, at, &b))++;
+        new_rank[i] = (*size_of_chart(pages, c, i, narrow, at, &b))++;
         pages->order[new_rank[i]] = members;
-        members += 1u << (log2[i][0] + log2[i][1]);
+        members += 1u << (c->log2[i][0] + c->log2[i][1]);
     }
+    free(c->file.faces);
+    c->file.faces = NULL;
+    pages->members = txm_calloc(faces + 1, sizeof *pages->members);
+    pages->rank = txm_calloc(faces + 1, sizeof *pages->rank);
+    pages->cells = txm_calloc(faces + 1, sizeof *pages->cells);
+    if (!pages->order || !pages->members || !pages->rank || !pages->cells)
+        return txm_no_memory(err, pages->ptex->path);
     for (uint32_t i = 0; i < faces; i++) {
-        const uint32_t chart = pages->rank[i];
-        const ptex_cell at_cell = pages->cells[i];
-        pages->members[pages->order[new_rank[chart]] + ((uint32_t)at_cell.y << log2[chart][0]) + at_cell.x] = i;
-        pages->rank[i] = new_rank[chart];
+        const uint32_t chart = c->chart[i], face = c->number[i];
+        const ptex_cell cell = c->cells[i];
+        pages->members[pages->order[new_rank[chart]] + ((uint32_t)cell.y << c->log2[chart][0]) + cell.x] = face;
+        pages->rank[face] = new_rank[chart];
+        pages->cells[face] = cell;
     }
-    free(new_rank);
     return TXM_OK;
 }
 
@@ -346,21 +352,16 @@ txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, uint32_t least
 {
     const size_t faces = pages->ptex->info.faces;
     block_size *sizes = txm_alloc_pixels((size_t)SIZES * SIZES * (PTEX_WIDEST_LOG2 + 1), sizeof *sizes);
-    uint8_t(*log2)[2] = txm_calloc(faces + 1, sizeof *log2);
-    uint32_t *by_place = txm_alloc_pixels(faces + 1, sizeof *by_place);
+    ptex_charts charts = {.list = NULL};
     packing best = {0};
     size_t count = 0;
     uint32_t narrow = 0;
     double texels = 0;
-    pages->order = txm_calloc(faces + 1, sizeof *pages->order);
-    pages->members = txm_calloc(faces + 1, sizeof *pages->members);
-    pages->rank = txm_calloc(faces + 1, sizeof *pages->rank);
-    pages->cells = txm_calloc(faces + 1, sizeof *pages->cells);
-    txm_status status = sizes && log2 && by_place && pages->order && pages->members && pages->rank && pages->cells
-                            ? TXM_OK
-                            : txm_no_memory(err, pages->ptex->path);
+    txm_status status = sizes ? TXM_OK : txm_no_memory(err, pages->ptex->path);
     if (status == TXM_OK && !faces)
         status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: it has no faces", pages->ptex->path);
+    if (status == TXM_OK)
+        status = txm_ptex_sort_faces(pages->ptex, &charts, err);
     for (uint32_t i = 0; i < faces; i++)
         pages->info.face_pixels += 1ull << (pages->ptex->faces[i].u_log2 + pages->ptex->faces[i].v_log2);
     texels = (double)pages->info.face_pixels;
@@ -376,9 +377,9 @@ txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, uint32_t least
             bool narrowest = least[p] > limits[i] && !last;
             pages->padding_log2 = p;
             if (!narrowest)
-                status = txm_ptex_find_charts(pages, page_px, log2, by_place, err);
+                txm_ptex_find_charts(&charts, p, page_px);
             for (narrow = WIDEST_SHARE_LOG2; status == TXM_OK && !fits && !narrowest; narrow++) {
-                count = count_sizes(pages, log2, narrow, sizes, &narrowest);
+                count = count_sizes(pages, &charts, narrow, sizes, &narrowest);
                 least[p] = (double)pages->info.block_pixels / texels;
                 fits = least[p] <= limits[i] || (narrowest && last);
                 if (!fits)
@@ -389,10 +390,9 @@ txm_status txm_ptex_pack(txm_ptex_pages *pages, uint32_t page_px, uint32_t least
             }
         }
     if (status == TXM_OK)
-        status = list_charts(pages, log2, by_place, narrow - 1, sizes, count, err);
+        status = list_charts(pages, &charts, narrow - 1, sizes, count, err);
     free(sizes);
-    free(log2);
-    free(by_place);
+    txm_ptex_charts_free(&charts);
     if (status != TXM_OK) {
         free_packing(&best);
         return status;

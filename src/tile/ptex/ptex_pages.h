@@ -61,11 +61,24 @@ static inline uint32_t txm_ptex_block_px(uint32_t log2, uint32_t frame_log2)
     return (1u << log2 > 2u << frame_log2 ? 1u << log2 : 2u << frame_log2) + (2u << frame_log2);
 }
 
-/* Joins faces to charts: `cells` and, for now, in `rank` one face that stands for each face's chart, for which log2 of
- * the chart's columns and rows are in `log2`; `by_place`: all faces, those close together that are close on the mesh.
- * NO_MEMORY. */
-txm_status txm_ptex_find_charts(txm_ptex_pages *pages, uint32_t page_px, uint8_t (*log2)[2], uint32_t *by_place,
-                                txm_error *err);
+/* Faces that are being joined to charts. They are sorted and numbered anew, so that faces that are close on the mesh
+ * are close in memory and in pages, whatever their order in the file. */
+typedef struct ptex_charts {
+    txm_ptex file;         /* the file with its faces in this order; only `info` and `faces` are used */
+    uint32_t *number;      /* of each face in the file */
+    uint32_t *curve;       /* bits of its column and row in a grid over the mesh, alternately */
+    uint8_t *first_turn;   /* how it lies in this grid */
+    ptex_cell *cells;      /* where it lies in its chart, */
+    uint32_t *chart;       /* which has the name of the face in its lower left corner, */
+    uint8_t (*log2)[2];    /* and columns and rows of the chart of this name */
+    uint32_t *list;        /* room for one number a face */
+    uint32_t padding_log2; /* faces have at least so many texels a side */
+    uint32_t most_log2;    /* texels of a chart's side */
+    bool turns;            /* faces may be turned */
+} ptex_charts;
+txm_status txm_ptex_sort_faces(const txm_ptex *ptex, ptex_charts *out, txm_error *err); /* NO_MEMORY */
+void txm_ptex_charts_free(ptex_charts *charts);                                         /* also after a failure */
+void txm_ptex_find_charts(ptex_charts *charts, uint32_t padding_log2, uint32_t page_px);
 
 /* Fills in sizes, grids, pages and order. The narrowest frame has 2^least_log2 to 2^padding_log2 texels, and large
  * charts have wider ones: as wide as possible if pages are to have at most `wanted` times the texels of the faces, or
