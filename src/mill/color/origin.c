@@ -49,32 +49,6 @@ static txm_status unreadable(const char *path, const char *what, txm_error *err)
     return txm_fail_with(err, txm_status_retryable(status) ? status : TXM_STATUS_CONFIG, &why);
 }
 
-/* The size is bounded, so that /dev/zero does not fill memory; opening a pipe without a writer must not hang. */
-static txm_status read_config_text(const char *path, txm_bytes *text, txm_error *err)
-{
-    struct stat st;
-    char chunk[65536];
-    int64_t n = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return unreadable(path, "opened", err);
-    txm_status status = TXM_OK;
-    if (fstat(fd, &st) != 0)
-        status = unreadable(path, "examined", err);
-    else if (!S_ISREG(st.st_mode))
-        status = txm_fail(err, TXM_STATUS_CONFIG, "%s: not a regular file, so not an OCIO config", path);
-    while (status == TXM_OK && (n = txm_read_most(fd, chunk, sizeof chunk)) != 0)
-        if (n < 0)
-            status = unreadable(path, "read", err);
-        else if (text->size + (size_t)n > TXM_CONFIG_MAX_BYTES)
-            status = txm_fail(err, TXM_STATUS_CONFIG, "%s: larger than %d MiB, so not an OCIO config", path,
-                              TXM_CONFIG_MAX_BYTES >> 20);
-        else if (!txm_bytes_add(text, chunk, (size_t)n))
-            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", path);
-    close(fd);
-    return status;
-}
-
 /* The library resolves names and archives itself. A name that an older library than Blender's does not know may be
  * known to Blender. */
 static txm_status load_from_library(txm_color_config *config, const char *kind, bool *broken, txm_error *err)
@@ -148,10 +122,28 @@ txm_status txm_color_load_origin(txm_color_config *config, const char *origin, b
                      ? txm_fail(err, TXM_STATUS_CONFIG, "%s: not a regular file, so not an OCIO config", origin)
                      : load_from_library(config, "config archives (.ocioz)", broken, err);
     } else {
-        /* The parser's message for an empty file is unclear, so this is checked here. */
+        /* The size is bounded, so that /dev/zero does not fill memory; opening a pipe without a writer must not hang.
+         * The parser's message for an empty file is unclear, so this is checked here. */
         txm_bytes text = {0};
+        char chunk[65536];
+        int64_t n = 0;
+        const int fd = open(origin, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         *broken = true;
-        status = read_config_text(origin, &text, err);
+        status = fd < 0                ? unreadable(origin, "opened", err)
+                 : fstat(fd, &st) != 0 ? unreadable(origin, "examined", err)
+                 : !S_ISREG(st.st_mode)
+                     ? txm_fail(err, TXM_STATUS_CONFIG, "%s: not a regular file, so not an OCIO config", origin)
+                     : TXM_OK;
+        while (status == TXM_OK && (n = txm_read_most(fd, chunk, sizeof chunk)) != 0)
+            if (n < 0)
+                status = unreadable(origin, "read", err);
+            else if (text.size + (size_t)n > TXM_CONFIG_MAX_BYTES)
+                status = txm_fail(err, TXM_STATUS_CONFIG, "%s: larger than %d MiB, so not an OCIO config", origin,
+                                  TXM_CONFIG_MAX_BYTES >> 20);
+            else if (!txm_bytes_add(&text, chunk, (size_t)n))
+                status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", origin);
+        if (fd >= 0)
+            close(fd);
         if (status == TXM_OK && text.size == 0)
             status = txm_fail(err, TXM_STATUS_CONFIG, "%s: empty, so not an OCIO config", origin);
         if (status == TXM_OK)

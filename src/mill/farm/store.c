@@ -104,7 +104,7 @@ static txm_status place_stored(int fd, const struct stat *st, const char *from, 
     if (status != TXM_OK)
         return status;
     *how = "reflink";
-    if (!txm_publish_share(publish, fd)) {
+    if (!txm_file_share(txm_publish_fd(publish), fd)) {
         if (st->st_mtim.tv_sec == mtime->tv_sec && hard_link(from, target)) {
             txm_publish_abort(&publish);
             *how = "hardlink";

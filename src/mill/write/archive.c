@@ -78,8 +78,13 @@ int txm_archive_keeps(int64_t time)
     return time >= INT32_MIN && time <= INT32_MAX && dos_time(time) != 0x00210000U;
 }
 
+static bool add_part(txm_archive *a, bool central, const void *data, size_t bytes)
+{
+    return central ? txm_bytes_add(&a->central, data, bytes) : txm_output_append(&a->out, data, bytes);
+}
+
 /* Adds a local header or an entry of the directory, which share most fields: a fixed part, the name, extra fields. */
-static bool add_header(txm_archive *a, bool central, bool (*add)(txm_archive *a, const void *data, size_t bytes))
+static bool add_header(txm_archive *a, bool central)
 {
     const bool large = a->bytes >= most, far = central && a->header >= most;
     const char *name = a->name;
@@ -119,17 +124,8 @@ static bool add_header(txm_archive *a, bool central, bool (*add)(txm_archive *a,
         put(&w, 0100644U << 16, 4);
         put(&w, far ? most : a->header, 4);
     }
-    return add(a, w.data, w.size) && add(a, a->name, strlen(a->name)) && add(a, extra.data, extra.size);
-}
-
-static bool to_file(txm_archive *a, const void *data, size_t bytes)
-{
-    return txm_output_append(&a->out, data, bytes);
-}
-
-static bool to_directory(txm_archive *a, const void *data, size_t bytes)
-{
-    return txm_bytes_add(&a->central, data, bytes);
+    return add_part(a, central, w.data, w.size) && add_part(a, central, a->name, strlen(a->name)) &&
+           add_part(a, central, extra.data, extra.size);
 }
 
 txm_status txm_archive_begin(const char *path, txm_archive **out, txm_error *err)
@@ -159,7 +155,7 @@ static txm_status end_file(txm_archive *a, txm_error *err)
     if (a->left || a->too_much)
         return txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was stored in %s", a->name, a->path);
     txm_store_le32(crc, a->crc);
-    if (txm_output_write(&a->out, a->header + CRC_AT, crc, sizeof crc) && !add_header(a, true, to_directory))
+    if (txm_output_write(&a->out, a->header + CRC_AT, crc, sizeof crc) && !add_header(a, true))
         return txm_no_memory(err, a->path);
     a->count++;
     free(a->name);
@@ -181,7 +177,7 @@ txm_status txm_archive_file(txm_archive *a, const char *name, uint64_t bytes, in
     a->bytes = a->left = bytes;
     a->time = time;
     a->crc = 0;
-    add_header(a, false, to_file);
+    add_header(a, false);
     return txm_output_status(&a->out, err);
 }
 

@@ -35,23 +35,6 @@ static int read_claim_bytes(int fd, char *data, size_t bytes, size_t *got)
     return n < 0 ? errno : 0;
 }
 
-/* Opens the claim again and checks that it still holds the note that was written. If this process was stopped before
- * writing, another may have found the claim empty and replaced it; then the file belongs to the other. */
-static int check_own(const char *path, const char *note, size_t bytes)
-{
-    char there[NOTE_BYTES];
-    size_t got;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return errno == ENOENT ? EEXIST : errno;
-    int rc = read_claim_bytes(fd, there, bytes, &got);
-    close(fd);
-    /* An empty claim has no owner, so the bytes that were written are missing. */
-    if (rc == 0 && !got)
-        rc = EIO;
-    return rc ? rc : got == bytes && memcmp(there, note, bytes) == 0 ? 0 : EEXIST;
-}
-
 bool txm_claim_file_remove(const char *path, int fd)
 {
     struct stat ours, there;
@@ -118,8 +101,20 @@ static int write_claim(const char *path, int *fd)
         const int copy = txm_file_again(f);
         rc = copy < 0 || (close(copy) != 0 && errno != EINTR) ? errno : 0;
     }
-    if (rc == 0)
-        rc = check_own(path, note, n);
+    /* The claim is opened again and must still hold the note. If this process was stopped before writing, another may
+     * have found the claim empty and replaced it; then the file belongs to the other. */
+    const int again = rc == 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (rc == 0 && again < 0)
+        rc = errno == ENOENT ? EEXIST : errno;
+    if (again >= 0) {
+        char there[NOTE_BYTES];
+        size_t got;
+        rc = read_claim_bytes(again, there, n, &got);
+        close(again);
+        /* An empty claim has no owner, so the bytes that were written are missing. */
+        if (rc == 0)
+            rc = !got ? EIO : got == n && memcmp(there, note, n) == 0 ? 0 : EEXIST;
+    }
     if (rc == 0) {
         *fd = f;
         return 0;

@@ -69,31 +69,6 @@ static void set_exr_text(exr_context_t exr, const char *name, const char *value,
         *rc = exr_attr_set_string(exr, 0, name, value);
 }
 
-static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, const txm_tx_metadata *m)
-{
-    /* Blender's names. Sorted by name they are in the order of the pixel's channels. */
-    static const char *const names[] = {"R", "channel1", "channel2", "channel3"};
-    exr_pixel_type_t type = l->type == TXM_TYPE_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
-    exr_compression_t zip = l->compression.codec == TXM_CODEC_NONE ? EXR_COMPRESSION_NONE : EXR_COMPRESSION_ZIP;
-    int part;
-    /* Names of more than 31 bytes set a flag that makes old readers refuse the file, so it is set only if there is one.
-     */
-    bool long_names = false;
-    for (size_t i = 0; i < m->attribute_count; i++)
-        long_names |=
-            strlen(m->attributes[i].name) > SHORT_NAME_BYTES && !txm_metadata_is_reserved(m->attributes[i].name);
-    exr_result_t rc = exr_set_longname_support(exr, long_names);
-    if (rc == EXR_ERR_SUCCESS)
-        rc = exr_add_part(exr, NULL, EXR_STORAGE_TILED, &part);
-    if (rc == EXR_ERR_SUCCESS)
-        rc = exr_initialize_required_attr_simple(exr, 0, (int32_t)l->width, (int32_t)l->height, zip);
-    if (rc == EXR_ERR_SUCCESS)
-        rc = exr_set_tile_descriptor(exr, 0, l->tile_px, l->tile_px, EXR_TILE_MIPMAP_LEVELS, EXR_TILE_ROUND_DOWN);
-    for (uint32_t c = 0; rc == EXR_ERR_SUCCESS && c < l->channels; c++)
-        rc = exr_add_channel(exr, 0, names[c], type, EXR_PERCEPTUALLY_LOGARITHMIC, 1, 1);
-    return rc;
-}
-
 /* Sets the texts that are known before the first tile, in Blender's order, since attributes are written in the order in
  * which they are set. */
 static void set_texts(exr_context_t exr, const txm_tx_metadata *m, uint32_t channels, exr_result_t *rc)
@@ -151,15 +126,36 @@ static void set_late(exr_context_t exr, const txm_tx_summary *s, uint32_t channe
 static exr_result_t write_exr_header(const exr_writer *w, const txm_tx_summary *late, exr_write_func_ptr_t write,
                                      void *user, exr_context_t *out)
 {
+    /* Blender's names. Sorted by name they are in the order of the pixel's channels. */
+    static const char *const names[] = {"R", "channel1", "channel2", "channel3"};
+    const txm_tx_layout *l = w->layout;
+    const txm_tx_metadata *m = w->metadata;
+    const exr_pixel_type_t type = l->type == TXM_TYPE_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
+    const exr_compression_t zip = l->compression.codec == TXM_CODEC_NONE ? EXR_COMPRESSION_NONE : EXR_COMPRESSION_ZIP;
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
     init.error_handler_fn = ignore_message;
     init.user_data = user;
     init.write_fn = write;
     exr_result_t rc = exr_start_write(out, w->out->name, EXR_WRITE_FILE_DIRECTLY, &init);
+    /* Names of more than 31 bytes set a flag that makes old readers refuse the file, so it is set only if there is one.
+     */
+    bool long_names = false;
+    int part;
+    for (size_t i = 0; i < m->attribute_count; i++)
+        long_names |=
+            strlen(m->attributes[i].name) > SHORT_NAME_BYTES && !txm_metadata_is_reserved(m->attributes[i].name);
     if (rc == EXR_ERR_SUCCESS)
-        rc = set_structure(*out, w->layout, w->metadata);
-    set_texts(*out, w->metadata, w->layout->channels, &rc);
-    set_late(*out, late, w->layout->channels, &rc);
+        rc = exr_set_longname_support(*out, long_names);
+    if (rc == EXR_ERR_SUCCESS)
+        rc = exr_add_part(*out, NULL, EXR_STORAGE_TILED, &part);
+    if (rc == EXR_ERR_SUCCESS)
+        rc = exr_initialize_required_attr_simple(*out, 0, (int32_t)l->width, (int32_t)l->height, zip);
+    if (rc == EXR_ERR_SUCCESS)
+        rc = exr_set_tile_descriptor(*out, 0, l->tile_px, l->tile_px, EXR_TILE_MIPMAP_LEVELS, EXR_TILE_ROUND_DOWN);
+    for (uint32_t c = 0; rc == EXR_ERR_SUCCESS && c < l->channels; c++)
+        rc = exr_add_channel(*out, 0, names[c], type, EXR_PERCEPTUALLY_LOGARITHMIC, 1, 1);
+    set_texts(*out, m, l->channels, &rc);
+    set_late(*out, late, l->channels, &rc);
     return rc == EXR_ERR_SUCCESS ? exr_write_header(*out) : rc;
 }
 

@@ -200,11 +200,6 @@ const char *txm_publish_temp_path(const txm_publish *publish)
     return publish->temp;
 }
 
-bool txm_publish_share(const txm_publish *publish, int from)
-{
-    return txm_file_share(publish->fd, from);
-}
-
 txm_status txm_publish_copy(const txm_publish *publish, int from, const char *name, txm_error *err)
 {
     struct stat st;
@@ -299,7 +294,7 @@ txm_status txm_publish_time(const char *path, const struct timespec *time, txm_e
         status = check_time(path, &st, time, err);
     } else if (rc) {
         status = txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &publish, err);
-        if (status == TXM_OK && !txm_publish_share(publish, fd))
+        if (status == TXM_OK && !txm_file_share(publish->fd, fd))
             status = txm_publish_copy(publish, fd, path, err);
         if (status == TXM_OK)
             status = txm_publish_commit(&publish, time, err);

@@ -28,10 +28,8 @@ txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_pu
  * one. */
 int txm_publish_fd(const txm_publish *publish);
 const char *txm_publish_temp_path(const txm_publish *publish);
-/* Fill the temporary with the content of the open file `from`. Share: both files use the same disk blocks, if the file
- * system supports it; returns whether it did. Copy: `name` is for messages; CHANGED if the amount of data differs from
- * the file's size. */
-bool txm_publish_share(const txm_publish *publish, int from);
+/* Fills the temporary with the content of the open file `from`, if txm_file_share cannot. `name` is for messages;
+ * CHANGED if the amount of data differs from the file's size. */
 txm_status txm_publish_copy(const txm_publish *publish, int from, const char *name, txm_error *err);
 /* For several files that should appear together: does the steps of a commit before the rename, which the commit then
  * omits. The descriptor is closed. After a failure, *publish has to be aborted. */

@@ -360,35 +360,30 @@ txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
                     one_line(s.input->geterror()).c_str());
 }
 
-txm_status load_band(Source &s, uint32_t y, txm_error *err)
-{
-    const ImageSpec &spec = s.spec;
-    uint32_t height = static_cast<uint32_t>(spec.height);
-    uint32_t begin = y / s.band_rows * s.band_rows, end = begin + s.band_rows < height ? begin + s.band_rows : height;
-    int top = spec.y + static_cast<int>(begin), bottom = spec.y + static_cast<int>(end);
-    if (!s.band)
-        s.band.reset(new char[s.row_bytes * s.band_rows]);
-    s.band_begin = s.band_end = 0;
-    bool ok = spec.tile_width ? s.input->read_tiles(0, 0, spec.x, spec.x + spec.width, top, bottom, spec.z, spec.z + 1,
-                                                    0, s.channels, s.type, s.band.get())
-                              : s.input->read_scanlines(0, 0, top, bottom, spec.z, 0, s.channels, s.type, s.band.get());
-    txm_status status = verdict(s, ok, begin, err);
-    if (status == TXM_OK) {
-        s.band_begin = begin;
-        s.band_end = end;
-    }
-    return status;
-}
-
+/* Rows of a band that is kept, which is loaded first where it is another one. */
 txm_status read_banded(Source &s, uint32_t y, uint32_t rows, char *dst, size_t stride_bytes, txm_error *err)
 {
-    for (uint32_t r = 0; r < rows; r++, dst += stride_bytes) {
-        if (y + r < s.band_begin || y + r >= s.band_end) {
-            txm_status status = load_band(s, y + r, err);
-            if (status != TXM_OK)
+    const ImageSpec &spec = s.spec;
+    const uint32_t height = static_cast<uint32_t>(spec.height);
+    for (const uint32_t last = y + rows; y < last; y++, dst += stride_bytes) {
+        if (y < s.band_begin || y >= s.band_end) {
+            const uint32_t begin = y / s.band_rows * s.band_rows,
+                           end = begin + s.band_rows < height ? begin + s.band_rows : height;
+            const int top = spec.y + static_cast<int>(begin), bottom = spec.y + static_cast<int>(end);
+            if (!s.band)
+                s.band.reset(new char[s.row_bytes * s.band_rows]);
+            s.band_begin = s.band_end = 0;
+            const bool ok =
+                spec.tile_width
+                    ? s.input->read_tiles(0, 0, spec.x, spec.x + spec.width, top, bottom, spec.z, spec.z + 1, 0,
+                                          s.channels, s.type, s.band.get())
+                    : s.input->read_scanlines(0, 0, top, bottom, spec.z, 0, s.channels, s.type, s.band.get());
+            if (const txm_status status = verdict(s, ok, begin, err))
                 return status;
+            s.band_begin = begin;
+            s.band_end = end;
         }
-        memcpy(dst, s.band.get() + (y + r - s.band_begin) * s.row_bytes, s.row_bytes);
+        memcpy(dst, s.band.get() + (y - s.band_begin) * s.row_bytes, s.row_bytes);
     }
     return TXM_OK;
 }

@@ -68,51 +68,16 @@ template <typename Work> txm_status encoding(txm_error *err, Work work)
 
 /* Only the messages of C libraries show that they had no memory; libpng reports texts that it could not store as too
  * many. */
-bool lacks_memory(const std::string &words)
-{
-    static const char *const about[] = {"emory", "alloc", "too many text chunks", "nsufficient", "create PNG"};
-    for (const char *word : about)
-        if (words.find(word) != std::string::npos)
-            return true;
-    return false;
-}
-
 txm_status fail_encoding(const Encoder &e, txm_status otherwise, txm_error *err)
 {
+    static const char *const about[] = {"emory", "alloc", "too many text chunks", "nsufficient", "create PNG"};
     const std::string words = e.out->geterror();
     if (words.empty())
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "OpenImageIO gives no reason, most likely for lack of memory");
-    return txm_fail(err, e.memory.failed || lacks_memory(words) ? TXM_STATUS_NO_MEMORY : otherwise, "%s",
-                    one_line(words).c_str());
-}
-
-/* Which formats can store alpha with grey; OpenImageIO reports it for colours only. Trying it could not distinguish
- * this from other failures. */
-bool holds_alpha(const OIIO::ImageOutput &out, int channels)
-{
-    if (channels == 2 && has_trait(out.format_name(), TXM_FORMAT_ALPHA_BESIDE_COLOR))
-        return false;
-    return out.supports("alpha");
-}
-
-txm_status open_output(Encoder &e, const char *name, txm_error *err)
-{
-    if (e.out->supports("ioproxy")) {
-        e.out->set_ioproxy(&e.memory);
-    } else {
-        e.fd = e.fd_name.open(nullptr);
-        if (e.fd < 0)
-            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a file: %s", std::strerror(errno));
-    }
-    if (e.out->open(e.fd < 0 ? std::string(name) : e.fd_name.name, e.spec))
-        return TXM_OK;
-    return fail_encoding(e, TXM_STATUS_UNSUPPORTED, err);
-}
-
-bool ends_in_tx(const char *name)
-{
-    const size_t n = strlen(name);
-    return n > 3 && strcasecmp(name + n - 3, ".tx") == 0;
+    bool lacks_memory = e.memory.failed;
+    for (const char *word : about)
+        lacks_memory |= words.find(word) != std::string::npos;
+    return txm_fail(err, lacks_memory ? TXM_STATUS_NO_MEMORY : otherwise, "%s", one_line(words).c_str());
 }
 
 txm_status encoder_begin(const char *name, const txm_picture *picture, void **self, txm_error *err)
@@ -122,7 +87,8 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         configure_once();
         std::unique_ptr<Encoder> e(new Encoder);
         /* OpenImageIO would write a plain TIFF under the name of a tx file. */
-        if (ends_in_tx(name))
+        const size_t length = strlen(name);
+        if (length > 3 && strcasecmp(name + length - 3, ".tx") == 0)
             return txm_fail(
                 err, TXM_STATUS_UNSUPPORTED,
                 "is the name of a tx file, but this writes a picture; use an extension such as .png, .tif or .exr");
@@ -136,8 +102,11 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
                        : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s", one_line(words).c_str());
         }
         const int channels = static_cast<int>(picture->channels);
-        const bool drop = channels % 2 == 0 && !holds_alpha(*e->out, channels);
         e->format = e->out->format_name();
+        /* Which formats can store alpha with grey; OpenImageIO reports it for colours only. Trying it could not
+         * distinguish this from other failures. */
+        const bool never = channels == 2 && has_trait(e->format, TXM_FORMAT_ALPHA_BESIDE_COLOR);
+        const bool drop = channels % 2 == 0 && (never || !e->out->supports("alpha"));
         e->type = types[picture->type];
         e->pixel_bytes = static_cast<OIIO::stride_t>(channels * e->type.size());
         e->row_bytes = e->pixel_bytes * picture->width;
@@ -150,10 +119,14 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         if (picture->colorspace)
             e->spec.attribute("oiio:ColorSpace", picture->colorspace);
         e->spec.attribute("Software", TXM_PICTURE_MARK " " TXM_VERSION " " TXM_OUT_FILE_SEAL);
-        txm_status status = open_output(*e, name, err);
-        if (status == TXM_OK)
-            *self = e.release();
-        return status;
+        if (e->out->supports("ioproxy"))
+            e->out->set_ioproxy(&e->memory);
+        else if ((e->fd = e->fd_name.open(nullptr)) < 0)
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a file: %s", std::strerror(errno));
+        if (!e->out->open(e->fd < 0 ? std::string(name) : e->fd_name.name, e->spec))
+            return fail_encoding(*e, TXM_STATUS_UNSUPPORTED, err);
+        *self = e.release();
+        return TXM_OK;
     });
 }
 
