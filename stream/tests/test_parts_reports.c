@@ -134,13 +134,12 @@ TEST(tables_are_printed_and_drawn)
     }
     /* A single size is one point in the middle. */
     t.request.size_count = t.request.policy_count = 1;
-    char *svg = NULL;
+    FREED char *svg = NULL;
     size_t bytes;
     FILE *f = open_memstream(&svg, &bytes);
     stm_replay_plot(f, &t, 1);
     fclose(f);
     ck_assert_ptr_nonnull(strstr(svg, "cx=\"375.0\""));
-    free(svg);
 }
 
 static size_t calls;

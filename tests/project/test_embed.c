@@ -313,7 +313,7 @@ TEST(test_requests_are_checked)
     } newer = {.unknown = 1};
     ck_assert(!convert(&settings, &result, &err));
     ck_assert_int_eq(txm_tx_open(result.tx_path, &tx, &err), TXM_OK);
-    uint8_t *pixels = malloc((size_t)TXM_MAX_TILE_PX * TXM_MAX_TILE_PX * 4);
+    FREED uint8_t *pixels = malloc((size_t)TXM_MAX_TILE_PX * TXM_MAX_TILE_PX * 4);
     txm_tx_request request = {.pixels = pixels};
     ck_assert_int_eq(txm_tx_read_tile(tx, &request, &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "txm_tx_request_init"));
@@ -325,7 +325,6 @@ TEST(test_requests_are_checked)
     ck_assert_int_eq(txm_tx_read_tile(tx, &newer.known, &err), TXM_STATUS_USAGE);
     newer.unknown = 0;
     ck_assert_int_eq(txm_tx_read_tile(tx, &newer.known, &err), TXM_OK);
-    free(pixels);
     txm_tx_close(&tx);
     txm_result_clear(&result);
 }
@@ -388,7 +387,7 @@ TEST(test_process_is_left_alone)
         txm_findings findings = {0};
         txm_difference difference = {0};
         txm_resolution resolution = {0};
-        uint8_t *content;
+        FREED uint8_t *content = NULL;
         size_t bytes;
         status = txm_verify(context, result.tx_path, NULL, &findings, &err);
         txm_findings_clear(&findings);
@@ -409,7 +408,6 @@ TEST(test_process_is_left_alone)
             convert(&settings, &bad, &err);
             txm_result_clear(&bad);
         }
-        free(content);
         txm_result_clear(&result);
     }
     look_around(&after);

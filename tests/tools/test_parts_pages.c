@@ -83,8 +83,8 @@ TEST(blocks_hold_the_stored_bits)
         made_image m =
             make_image(width, height, channels, cases[k].type, cases[k].tile, (txm_compression){0}, MADE_NOISE);
         write_made("a.tx", &m);
-        txm_tx *tx = open_tx("a.tx");
-        txm_bytes text = {0};
+        SCOPED(txm_tx_close) txm_tx *tx = open_tx("a.tx");
+        SCOPED(txm_bytes_free) txm_bytes text = {0};
         bool fits = false;
         txm_error err = {0};
         ck_assert_msg(txm_view_blocks(context, tx, 0, SIZE_MAX, NULL, &text, &fits, &err) == TXM_OK, "%s", err.message);
@@ -111,8 +111,6 @@ TEST(blocks_hold_the_stored_bits)
                 ck_assert_mem_eq(out + y * w * px, m.levels[0] + ((size_t)(y0 + y) * width + x0) * px, w * px);
         }
         ck_assert_uint_eq(n, (size_t)across * ((height - 1) / block + 1));
-        txm_bytes_free(&text);
-        txm_tx_close(&tx);
         free_image(&m);
     }
 }

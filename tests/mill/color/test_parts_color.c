@@ -86,7 +86,7 @@ TEST(a_blender_in_path_lends_its_config)
 {
     char folder[] = "/tmp/txm-XXXXXX", text[4096];
     txm_ocio *first = NULL, *second = NULL;
-    txm_color_config *alone = load(), *config = NULL;
+    SCOPED(txm_color_free) txm_color_config *alone = load(), *config = NULL;
     const txm_color_options options = {.struct_size = sizeof options};
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(text, sizeof text,
@@ -95,7 +95,7 @@ TEST(a_blender_in_path_lends_its_config)
              folder, folder, folder, getenv("TXM_TESTDATA"), folder);
     ck_assert_int_eq(system(text), 0);
     unsetenv("OCIO");
-    char *kept = strdup(getenv("PATH"));
+    FREED char *kept = strdup(getenv("PATH"));
     setenv("PATH", folder, 1);
     ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
     ck_assert_int_eq(txm_color_blenders(alone, &first, NULL), TXM_STATUS_NOT_FOUND);
@@ -105,9 +105,6 @@ TEST(a_blender_in_path_lends_its_config)
     ck_assert(first && first == second);
     snprintf(text, sizeof text, "rm -r %s", folder);
     ck_assert_int_eq(system(text), 0);
-    txm_color_free(&config);
-    txm_color_free(&alone);
-    free(kept);
 }
 
 TEST(versions_have_names_and_matrices)

@@ -169,12 +169,12 @@ TEST(cancelled)
     static volatile int stop;
     const txm_context_options options = {
         .struct_size = sizeof(txm_context_options), .threads = 2, .device = "cpu", .cancel = &stop};
-    txm_context *context;
+    SCOPED(txm_context_free) txm_context *context = NULL;
     txm_borders_result result;
     txm_error err;
     size_t bytes;
     ck_assert_int_eq(txm_context_new(&options, &context, &err), TXM_OK);
-    uint8_t *file = load_file(path, &bytes);
+    FREED uint8_t *file = load_file(path, &bytes);
     txm_cancel_request(&stop);
     ck_assert_int_eq(txm_borders_add(context, path, &result, &err), TXM_STATUS_CANCELLED);
     ck_assert(!result.changed);
@@ -182,6 +182,4 @@ TEST(cancelled)
     append_section(path, &image);
     ck_assert_int_eq(txm_borders_check(context, path, &result, &err), TXM_STATUS_CANCELLED);
     ck_assert_str_eq(result.finding, "");
-    txm_context_free(&context);
-    free(file);
 }

@@ -383,16 +383,14 @@ TEST(test_working_space_names)
     for (size_t i = 0; i < 3; i++) {
         const txm_context_options options = {
             .struct_size = sizeof(txm_context_options), .threads = 1, .working_space = names[i]};
-        txm_tx *tx = NULL;
+        SCOPED(txm_tx_close) txm_tx *tx = NULL;
         txm_tx_description d;
         txm_context_free(&context);
         ck_assert_int_eq(txm_context_new(&options, &context, NULL), TXM_OK);
-        char *path = make(NULL, true);
+        FREED char *path = make(NULL, true);
         ck_assert_int_eq(txm_tx_open(path, &tx, NULL), TXM_OK);
         ck_assert_int_eq(txm_tx_describe(tx, &d, NULL), TXM_OK);
         ck_assert_str_eq(d.working_space, names[i]);
         txm_tx_description_free(&d);
-        txm_tx_close(&tx);
-        free(path);
     }
 }

@@ -479,14 +479,12 @@ TEST(what_cannot_be_read_is_a_failure)
     ck_assert_uint_eq(f.count, 0);
     volatile int cancel = 1;
     const txm_context_options options = {.struct_size = sizeof(txm_context_options), .threads = 2, .cancel = &cancel};
-    txm_context *cancelled = NULL;
-    char *out = strdup(temp_file("cancel.tx"));
+    SCOPED(txm_context_free) txm_context *cancelled = NULL;
+    FREED char *out = strdup(temp_file("cancel.tx"));
     make_tx("rgb8.png", out, NULL);
     ck_assert(!txm_context_new(&options, &cancelled, NULL));
     ck_assert_int_eq(txm_verify(cancelled, out, NULL, &f, NULL), TXM_STATUS_CANCELLED);
     txm_findings_clear(&f);
-    txm_context_free(&cancelled);
-    free(out);
 }
 
 TEST(ids_are_in_order_and_unique)

@@ -115,12 +115,10 @@ TEST(shows_the_frames_that_blender_shows)
     path = scene_path("materials.blend"); /* a single file has no frames */
     blend = open_scene(path, false);
     ck_assert_ptr_null(txm_scene_numbered_path(image_named(blend, "premul"), 1));
-    char *tile = txm_scene_numbered_path(image_named(blend, "brick"), 1013),
-         *uv = txm_scene_numbered_path(image_named(blend, "cloth"), 1012);
+    FREED char *tile = txm_scene_numbered_path(image_named(blend, "brick"), 1013),
+               *uv = txm_scene_numbered_path(image_named(blend, "cloth"), 1012);
     ck_assert_str_eq(txm_path_base(tile), "brick.1013.png");
     ck_assert_str_eq(txm_path_base(uv), "cloth_u2_v2.png");
-    free(tile);
-    free(uv);
     txm_scene_close(&blend);
     free(path);
 }

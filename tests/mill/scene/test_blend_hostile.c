@@ -369,8 +369,8 @@ TEST(packed_libraries_nest_to_a_bound)
 {
     size_t bytes;
     txm_error err;
-    txm_scene *blend;
-    uint8_t *data = tiny(&bytes);
+    SCOPED(txm_scene_close) txm_scene *blend = NULL;
+    FREED uint8_t *data = tiny(&bytes);
     for (int nesting = 0; nesting < 12; nesting++) {
         data = pack_library(data, &bytes);
     }
@@ -381,8 +381,6 @@ TEST(packed_libraries_nest_to_a_bound)
     }
     ck_assert_int_eq(txm_scene_library_at(blend, 8)->status, TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(txm_scene_library_at(blend, 8)->message, "nested in more than 8 packed libraries"));
-    txm_scene_close(&blend);
-    free(data);
 }
 
 TEST(pointers_may_lead_anywhere)

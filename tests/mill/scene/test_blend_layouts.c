@@ -180,11 +180,9 @@ TEST(paths_of_packed_data_blocks_belong_to_their_library)
     scene_block *library = scene_find(other, "LI", NULL);
     /* Makes a complete data-block with a library, as Blender 5 packs them. */
     scene_set_number(other, scene_find(other, "IM", "IMlocal"), "id.lib", library->address);
-    txm_scene *blend = finish(&r, "packed_data.blend");
-    char *expected = txm_path_join(folder, "lib/textures/wood.png");
+    SCOPED(txm_scene_close) txm_scene *blend = finish(&r, "packed_data.blend");
+    FREED char *expected = txm_path_join(folder, "lib/textures/wood.png");
     ck_assert_str_eq(image_named(blend, "local")->path, expected);
-    txm_scene_close(&blend);
-    free(expected);
 }
 
 /* ---- compression ---------------------------------------------------------------------------------------------- */

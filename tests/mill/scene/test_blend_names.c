@@ -89,7 +89,7 @@ TEST(names_are_opened_as_the_release_opens_them)
     FREED char *table = (char *)slurp(path, &bytes);
     rest = table;
     txm_color_options options = {.struct_size = sizeof options, .blender = TXM_BLENDER_5_2};
-    txm_color_config *older = NULL, *config = NULL;
+    SCOPED(txm_color_free) txm_color_config *older = NULL, *config = NULL;
     ck_assert_int_eq(txm_color_load(&options, &older, NULL), TXM_OK);
     options.blender = TXM_BLENDER_5_3;
     ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
@@ -102,8 +102,6 @@ TEST(names_are_opened_as_the_release_opens_them)
         ck_assert(!opened || strcmp(opened, name) == 0);
     }
     ck_assert_uint_eq(rows, 317);
-    txm_color_free(&older);
-    txm_color_free(&config);
     free(path);
 }
 

@@ -173,14 +173,13 @@ TEST(xmp_is_read_as_oiio_reads_it)
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         if (strstr(bodies[i], "tiff:Artist")) /* OpenImageIO keeps the first of two artists */
             continue;
-        txm_bytes f = {0};
-        char *packet = txm_asprintf("<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF><rdf:Description rdf:about=''>%s"
-                                    "</rdf:Description></rdf:RDF></x:xmpmeta>",
-                                    bodies[i]);
+        SCOPED(txm_bytes_free) txm_bytes f = {0};
+        FREED char *packet =
+            txm_asprintf("<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF><rdf:Description rdf:about=''>%s"
+                         "</rdf:Description></rdf:RDF></x:xmpmeta>",
+                         bodies[i]);
         add_xmp(&f, packet);
         compare_with(&f, bodies[i]);
-        txm_bytes_free(&f);
-        free(packet);
     }
 }
 

@@ -310,7 +310,7 @@ TEST(unsupported_files)
     } refused[] = {{"unsupported-chroma-layer.exr", TXM_STATUS_UNSUPPORTED, "only Y, with RY and BY of half"},
                    {"unsupported-volume.dds", TXM_STATUS_UNSUPPORTED, "a volume of 4 layers"}};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        txm_source *s = NULL;
+        SCOPED(txm_source_close) txm_source *s = NULL;
         txm_error err = {0};
         uint8_t rows[37 * 16 * 23];
         const char *path = testdata("sources/%s", refused[i].name);
@@ -319,7 +319,6 @@ TEST(unsupported_files)
             status = txm_source_read(s, 0, 23, rows, 37 * 16, &err);
         ck_assert_msg(status == refused[i].status, "%s: %s", refused[i].name, err.message);
         ck_assert_msg(strstr(err.message, path) && strstr(err.message, refused[i].words), "%s", err.message);
-        txm_source_close(&s);
     }
 }
 

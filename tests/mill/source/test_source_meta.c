@@ -212,20 +212,17 @@ TEST(hostile_packets_cost_nothing)
     static const char whole[] = RDF("dc:creator=\"a\"><dc:rights><![CDATA[x]]><!-- c --><rdf:Alt><rdf:li "
                                     "xml:lang='x'>&#65;&#x42;&bad;</rdf:li></rdf:Alt></dc:rights><?pi?>");
     for (size_t cut = 0; cut <= sizeof whole - 1; cut++) {
-        txm_raster_meta meta = {0};
-        char *exact = malloc(cut ? cut : 1);
+        SCOPED(txm_raster_meta_clear) txm_raster_meta meta = {0};
+        FREED char *exact = malloc(cut ? cut : 1);
         memcpy(exact, whole, cut);
         ck_assert(txm_raster_meta_add_xmp(&meta, exact, cut));
-        txm_raster_meta_clear(&meta);
-        free(exact);
     }
     enum { DEEP = 50000 };
-    char *deep = malloc(3 * DEEP);
+    FREED char *deep = malloc(3 * DEEP);
     txm_raster_meta meta = {0};
     for (int i = 0; i < DEEP; i++)
         memcpy(deep + 3 * i, "<a>", 3);
     ck_assert(txm_raster_meta_add_xmp(&meta, deep, 3 * DEEP));
-    free(deep);
     txm_raster_meta_clear(&meta);
 }
 

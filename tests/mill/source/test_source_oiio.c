@@ -81,12 +81,11 @@ TESTS(half_is_for_what_was_narrowed, 3)
         uint32_t rows;
     } refused[] = {{"oiio/uint16.ppm", 0}, {"sources/rgb.bmp", 0}, {"oiio/int16.tif", 1}};
     char *path = txm_asprintf("%s/%s", getenv("TXM_TESTDATA"), refused[_i].file), row[1024];
-    txm_source *s = NULL;
+    SCOPED(txm_source_close) txm_source *s = NULL;
     txm_error err = {0};
     ck_assert_msg(txm_source_open(path, NULL, &s, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(txm_source_read(s, 0, refused[_i].rows, row, sizeof row, NULL), TXM_OK);
     ck_assert_int_eq(txm_source_as_half(s, &err), TXM_STATUS_USAGE);
-    txm_source_close(&s);
     free(path);
 }
 

@@ -362,7 +362,7 @@ static size_t compare_file(const char *name, const char *extension, uint32_t pag
     ck_assert_msg(txm_unwrap_ptex(ptex_file(name), w.mesh, &o, &made, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(made.outcome, TXM_OUTCOME_CREATED);
     ck_assert_uint_eq(made.faces, info->faces);
-    whole_image *images = calloc(made.pages.pages, sizeof *images);
+    FREED whole_image *images = calloc(made.pages.pages, sizeof *images);
     for (uint32_t i = 0; i < made.pages.pages; i++) {
         txm_settings settings;
         txm_result result;
@@ -383,7 +383,6 @@ static size_t compare_file(const char *name, const char *extension, uint32_t pag
                 compared += compare_face(filter, ptex, face, level, images, uvs + 4 * (size_t)face);
     for (uint32_t i = 0; i < made.pages.pages; i++)
         whole_free(&images[i]);
-    free(images);
     free(uvs);
     txm_ptex_filter_free(&filter);
     txm_ptex_close(&ptex);
@@ -474,7 +473,7 @@ TEST(alpha_loses_nothing)
     txm_unwrap_options_init(&o);
     o.folder = w.folder;
     ck_assert_msg(txm_unwrap_ptex(ptex_file("old.ptx"), w.mesh, &o, &made, &err) == TXM_OK, "%s", err.message);
-    char *page = txm_unwrapped_page_path(&made, 0);
+    FREED char *page = txm_unwrapped_page_path(&made, 0);
     txm_settings_init(&settings);
     ck_assert_msg(txm_convert(w.context, page, &settings, NULL, &result, &err) == TXM_OK, "%s", err.message);
     whole_image image = whole_read(result.tx_path, TXM_EXTENSION_EXTEND);
@@ -486,7 +485,6 @@ TEST(alpha_loses_nothing)
         ck_assert_mem_eq(image.pixels[0] + ((image.height - 1 - low - y) * image.width + left) * 4, texels[y], 32);
     whole_free(&image);
     free(uvs);
-    free(page);
     txm_result_clear(&result);
     txm_unwrapped_clear(&made);
     txm_ptex_close(&ptex);
@@ -518,7 +516,7 @@ TEST(a_second_run_does_nothing)
     ck_assert_ptr_null(made.mesh_path);
     o.cancel = NULL;
     ck_assert_int_eq(txm_unwrap_ptex(ptex_file("grid-u8.ptx"), w.mesh, &o, &made, &err), TXM_OK);
-    char *page = txm_unwrapped_page_path(&made, 0);
+    FREED char *page = txm_unwrapped_page_path(&made, 0);
     ck_assert_int_eq(stat(page, &first), 0);
     txm_unwrapped_clear(&made);
     ck_assert_int_eq(txm_unwrap_ptex(ptex_file("grid-u8.ptx"), w.mesh, &o, &made, &err), TXM_OK);
@@ -541,7 +539,6 @@ TEST(a_second_run_does_nothing)
     o.force = true;
     ck_assert_int_eq(txm_unwrap_ptex(ptex_file("grid-u8.ptx"), w.mesh, &o, &made, &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "txmill did not write it"));
-    free(page);
     txm_ptex_close(&ptex);
     free_world(&w);
 }
@@ -685,8 +682,8 @@ TEST(packing_wastes_little)
                 seed = seed * 1664525 + 1013904223;
                 sizes[f][k] = (uint8_t)(least + (seed >> 16) % range);
             }
-        txm_ptex *ptex = constant_faces(faces, (const uint8_t(*)[2])sizes, &data);
-        txm_ptex_pages *pages;
+        SCOPED(txm_ptex_close) txm_ptex *ptex = constant_faces(faces, (const uint8_t(*)[2])sizes, &data);
+        SCOPED(txm_ptex_pages_free) txm_ptex_pages *pages = NULL;
         txm_error err;
         ck_assert_int_eq(txm_ptex_pages_new(ptex, NULL, &pages, &err), TXM_OK);
         const txm_ptex_pages_info *info = txm_ptex_pages_info_of(pages);
@@ -699,8 +696,6 @@ TEST(packing_wastes_little)
                       faces, least, least + range - 1, share);
         ck_assert_msg(share <= 1.15 || least < 5, "%u faces of 2^%u to 2^%u: %.2f times their texels", faces, least,
                       least + range - 1, share);
-        txm_ptex_pages_free(&pages);
-        txm_ptex_close(&ptex);
         free(sizes);
         free(data);
     }

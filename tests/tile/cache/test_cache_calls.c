@@ -31,10 +31,10 @@ static uint32_t set_of(txm_cache *c, char **pattern)
 
 TEST(a_pattern_opens_the_set_on_disk)
 {
-    txm_cache *c = new_cache(NULL);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
-    char *pattern;
+    FREED char *pattern = NULL;
     float out[4], want[4];
     txm_error err;
     uint32_t none;
@@ -59,9 +59,6 @@ TEST(a_pattern_opens_the_set_on_disk)
                      TXM_STATUS_NOT_FOUND);
     ck_assert_int_eq(txm_cache_add(c, temp_file("a<UDIM>/iron.tx"), TXM_EXTENSION_EXTEND, &none, &err),
                      TXM_STATUS_NOT_FOUND);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(pattern);
 }
 
 /* Parts of a set have its coordinates: the right half of its first tile and the left half of the second. */
@@ -69,8 +66,8 @@ TEST(parts_of_sets)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     o.coalesce = 0;
-    txm_cache *c = new_cache(&o);
-    char *pattern;
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    FREED char *pattern = NULL;
     const uint32_t set = set_of(c, &pattern);
     const txm_cache_part middle = {0, 0, 0.55f, 0.0f, 1.45f, 1.0f};
     ck_assert_int_eq(txm_cache_preload(c, set, &middle, NULL), TXM_OK);
@@ -91,16 +88,14 @@ TEST(parts_of_sets)
     ck_assert_int_eq(txm_cache_preload(c, set, NULL, NULL), TXM_OK);
     ck_assert_uint_eq(stats_of(c).tiles, all);
     ck_assert_int_eq(txm_cache_preload(c, 99, NULL, NULL), TXM_STATUS_USAGE);
-    txm_cache_free(&c);
-    free(pattern);
 }
 
 /* ---- channels, texels, metadata ---- */
 
 TEST(channels_of_choice)
 {
-    txm_cache *c = new_cache(NULL);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookup at = {0.3f, 0.6f, 0.001f, 0, 0, 0.001f};
     for (uint32_t stored = 1; stored <= 4; stored += stored == 1 ? 2 : 1) {
@@ -122,7 +117,7 @@ TEST(channels_of_choice)
     }
     /* What cannot be read is magenta, or of the caller's colour. */
     static const float missing[] = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f};
-    char *path = strdup(temp_file("gone.tx"));
+    FREED char *path = strdup(temp_file("gone.tx"));
     free(write_cached("gone.tx", SIZE, SIZE, 4, TXM_TYPE_U8, MADE_NOISE, 9));
     const uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     ck_assert_int_eq(truncate(path, 100), 0);
@@ -139,9 +134,6 @@ TEST(channels_of_choice)
     txm_error err;
     ck_assert_int_ne(txm_cache_texels(c, id, &one, &rgba, texel, 4, &err), TXM_OK);
     ck_assert(strstr(err.message, "gone.tx"));
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(path);
 }
 
 /* They are those of the file, in every level, at a resolution too, and what is outside is filled. */
@@ -254,10 +246,10 @@ TEST(metadata_comes_through_the_cache)
 
 TEST(counts_begin_again)
 {
-    txm_cache *c = new_cache(NULL);
-    txm_cache_thread *t = new_thread(c);
-    char *path = write_cached("counts.tx", SIZE, SIZE, 4, TXM_TYPE_U8, MADE_NOISE, 7);
-    char *trace = strdup(temp_file("counts.trace"));
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
+    FREED char *path = write_cached("counts.tx", SIZE, SIZE, 4, TXM_TYPE_U8, MADE_NOISE, 7);
+    FREED char *trace = strdup(temp_file("counts.trace"));
     const uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     txm_cache_texture_stats of;
     ck_assert_int_eq(txm_cache_trace_start(c, trace, TXM_TRACE_TILES, NULL), TXM_OK);
@@ -280,13 +272,8 @@ TEST(counts_begin_again)
         ck_assert(!of.loads && !of.level[0].loads && of.level[0].resident == 16);
     }
     ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
-    txm_trace *read;
+    SCOPED(txm_trace_free) txm_trace *read = NULL;
     ck_assert_int_eq(txm_trace_open(trace, &read, NULL), TXM_OK);
     ck_assert_uint_eq(txm_trace_info_of(read)->lookups, 30);
     ck_assert_uint_eq(txm_trace_info_of(read)->tiles_loaded, 16 + 4 + 1 + 1 + 1 + 1 + 1 + 1 + 1);
-    txm_trace_free(&read);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(path);
-    free(trace);
 }

@@ -251,11 +251,11 @@ TEST(icons_from_files)
 {
     enum { ICONS = 5000, SHA1_DIGITS = 40 };
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     char *made = write_cached("icon.tx", 16, 16, 4, TXM_TYPE_U8, MADE_NOISE, 1), sha1[SHA1_DIGITS + 1];
     size_t bytes;
-    uint8_t *data = load_file(made, &bytes);
+    FREED uint8_t *data = load_file(made, &bytes);
     snprintf(sha1, sizeof sha1, "%040X", 16 * 7919 + 16 * 13 + 4 * 3 + 100003);
     uint8_t *digits = memmem(data, bytes, sha1, SHA1_DIGITS);
     ck_assert_ptr_nonnull(digits);
@@ -274,8 +274,5 @@ TEST(icons_from_files)
         unlink(path);
     }
     compare_icons(c, ICONS, name_bytes);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(data);
     free(made);
 }

@@ -295,7 +295,7 @@ TEST(encodings)
  * either. */
 TEST(unknown_encodings)
 {
-    char *tx;
+    FREED char *tx = NULL;
     expect_encoding(testdata("golden/tiled-source.tif"), TXM_ENCODING_UNKNOWN);
     make(image, "sRGB", NULL, &tx);
     FILE *f = fopen(tx, "r+b");
@@ -310,5 +310,4 @@ TEST(unknown_encodings)
     fclose(f);
     expect_encoding(tx, TXM_ENCODING_UNKNOWN);
     ck_assert_str_eq(txm_encoding_name((txm_encoding)9), "unknown");
-    free(tx);
 }

@@ -501,14 +501,14 @@ TEST(what_is_not_there)
 /* Requests everything that a small enough file has, and returns whether all of it could be read. */
 static bool read_everything(const uint8_t *data, size_t bytes)
 {
-    txm_ptex *p;
-    txm_ptex_filter *f;
+    SCOPED(txm_ptex_close) txm_ptex *p = NULL;
+    SCOPED(txm_ptex_filter_free) txm_ptex_filter *f = NULL;
     txm_error err;
     if (txm_ptex_open_memory(data, bytes, "damaged", 0, &p, &err) != TXM_OK) {
         ck_assert_int_ne(err.message[0], 0);
         return false;
     }
-    uint8_t *out = malloc(1 << 22);
+    FREED uint8_t *out = malloc(1 << 22);
     float colour[64];
     bool whole = true;
     const txm_ptex_info *info = txm_ptex_info_of(p);
@@ -534,9 +534,6 @@ static bool read_everything(const uint8_t *data, size_t bytes)
     }
     for (uint32_t i = 0; i < info->metas; i++)
         whole &= txm_ptex_meta_of(p, i)->bytes > 1 << 22 || txm_ptex_meta_read(p, i, out, &err) == TXM_OK;
-    txm_ptex_filter_free(&f);
-    txm_ptex_close(&p);
-    free(out);
     return whole;
 }
 

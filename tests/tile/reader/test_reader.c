@@ -157,7 +157,7 @@ TEST(own_files)
             uint64_t bytes;
             ck_assert_msg(write_image(fileno(f), &m, NULL, &summary, &bytes, &err) == TXM_OK, "%s", err.message);
             fclose(f);
-            txm_tx *tx = open_tx(path);
+            SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
             char reason[200];
             compare_tiles(tx, &m);
             ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_NONE);
@@ -169,7 +169,6 @@ TEST(own_files)
             bool zstd = !strcmp(txm_tx_info_of(tx)->compression, "zstd");
             ck_assert_msg(txm_tx_cycles_accepts(tx, reason, sizeof reason) == !zstd, "%s", reason);
             ck_assert(!zstd || strstr(reason, "zstd"));
-            txm_tx_close(&tx);
             free_image(&m);
         }
 }
@@ -263,7 +262,7 @@ TEST(flipped_bytes_in_tiles_are_found)
     uint8_t *data = load_file(path, &bytes), tile[64 * 64 * 4];
     data[8 + 2000] ^= 16; /* libtiff writes the first tile after the header */
     save_file(path, data, bytes);
-    txm_tx *tx = open_tx(path);
+    SCOPED(txm_tx_close) txm_tx *tx = open_tx(path);
     txm_error err = {0};
     memset(tile, 7, sizeof tile);
     ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .level = 0), &err), TXM_STATUS_CORRUPT);
@@ -274,7 +273,6 @@ TEST(flipped_bytes_in_tiles_are_found)
     ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .tile_x = 3), NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .level = 99), NULL), TXM_STATUS_USAGE);
     ck_assert_uint_eq(txm_tx_tile_bytes(tx, 0, 3, 0), 0);
-    txm_tx_close(&tx);
     free(data);
 }
 
