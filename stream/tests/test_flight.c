@@ -3,8 +3,6 @@
  * A camera that flies, the size of its pictures, and the text over them: the effects of keys and mouse, without a
  * window. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "command/view_overlay.h"
 #include "render/flight.h"

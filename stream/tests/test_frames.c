@@ -5,10 +5,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "render/camera_path.h"
 #include "render/frame_loads.h"

@@ -3,10 +3,6 @@
  * heat maps, words of options. */
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "cli/options.h"

@@ -5,10 +5,6 @@
  */
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "render/light.h"
 #include "render/random.h"

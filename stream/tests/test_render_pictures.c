@@ -4,11 +4,7 @@
  * meanwhile.
  */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "render/render.h"
 #include "render/scene.h"

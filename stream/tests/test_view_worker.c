@@ -3,10 +3,6 @@
  * The thread that renders frames for a window: jobs one after the other, settings that change between them, cancelled
  * frames, and an end at any moment. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "command/view_worker.h"
 #include "util_check.h"

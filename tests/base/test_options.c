@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Settings and options of programs that are older or newer than the library. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/options.h"
 #include "txmill/batch.h"
 #include "txmill/garbage.h"

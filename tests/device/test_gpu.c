@@ -5,9 +5,6 @@
  * `make check` runs them on the CPU (tests/device/gpu_runtime.c); `make check-gpu` with TXM_GPU_PLUGIN on a GPU.
  */
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "mill/encode/filter.h"
 #include "mill/encode/tile.h"

@@ -9,11 +9,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "txmill/batch.h"
 #include "txmill/convert.h"

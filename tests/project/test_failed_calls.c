@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The outputs of failed calls: status.h promises that freeing and clearing them is safe. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "txmill/archive.h"
 #include "txmill/batch.h"
 #include "txmill/borders.h"

@@ -4,9 +4,6 @@
  * here from their sources, so that the test does not depend on which ones are installed.
  */
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 
 #include "base/mem.h"

@@ -4,10 +4,6 @@
  * or end something, as a path, and where a comment gives it a meaning. cli_library.sh compares the list of NULL-safe
  * functions with it.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "txmill/abi.h"
 #include "txmill/archive.h"
 #include "txmill/batch.h"

@@ -2,10 +2,6 @@
  * The form of the program's output: HTML, widths and wrapped lines, sums, and the guard of output files. */
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "tools/output/json.h"

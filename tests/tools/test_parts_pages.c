@@ -6,10 +6,6 @@
 #include <libdeflate.h>
 #include <math.h>
 #include <openssl/evp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tools/picture/tile_sheet.h"
 #include "tools/view/view_blocks.h"

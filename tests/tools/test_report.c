@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Logs of runs are read: complete lines that txmill wrote, failures that later runs cured, and the verdict. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/fail.h"
 #include "tools/make/run_log.h"
 #include "tools/report/report_data.h"

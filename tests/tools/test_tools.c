@@ -3,10 +3,6 @@
 #include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "tools/output/exits.h"

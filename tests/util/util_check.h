@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Test programs: functions that register themselves as tests. */
+ * Test programs: functions that register themselves as tests. Tests need not include the headers of C that this
+ * includes. */
 #ifndef TESTS_UTIL_CHECK_H
 #define TESTS_UTIL_CHECK_H
 #include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,10 +4,6 @@
  * with which the golden files were made.
  */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "mill/color/known.h"
 #include "txmill/color.h"

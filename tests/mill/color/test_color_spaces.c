@@ -6,9 +6,6 @@
  * The working space is ACES AP0, because makers specify how their white is adapted to that.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "mill/color/ocio.h"
 #include "txmill/color.h"

@@ -5,8 +5,6 @@
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "txmill/color.h"
 #include "util_check.h"

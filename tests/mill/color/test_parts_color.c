@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Parts of the room color: the matrix of names, a Blender in PATH, releases, Cycles' own sRGB, fingerprints. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/fail.h"
 #include "mill/color/config.h"
 #include "tile/ops/arith.h"

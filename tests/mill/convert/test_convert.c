@@ -4,11 +4,7 @@
  * out wrong, borders equal to gathered ones, failures that publish nothing.
  */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/path.h"
 #include "mill/convert/context.h"

@@ -3,11 +3,7 @@
  * on the CPU (tests/device/gpu_runtime.c). */
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "mill/convert/attempt.h"
 #include "mill/convert/gpu_stage.h"

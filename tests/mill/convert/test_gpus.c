@@ -4,11 +4,7 @@
  * device is the runtime on the CPU (tests/device/gpu_runtime.c).
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "mill/convert/gpu_rates.h"
 #include "mill/convert/gpus.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Parts of the rooms convert and batch that otherwise are only reached through whole conversions. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "mill/convert/conform.h"

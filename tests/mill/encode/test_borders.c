@@ -2,9 +2,6 @@
  * Sections for finished files: the same bytes as a section made from the pixels in memory, for every size, with and
  * without threads; and what is refused. */
 #include <openexr.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tiffio.h>
 
 #include "tile/reader/section_format.h"

@@ -3,12 +3,8 @@
  * with borders gathered by brute force. */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "base/checksum.h"

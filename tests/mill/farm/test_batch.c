@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Batches through the library: planning, inputs with the same tx file, order, limits, stopping. */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "mill/farm/batch.h"
 #include "mill/farm/store.h"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Inputs of batches: globs, patterns, kinds of maps, rules, folders, lists. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/names.h"
 #include "mill/farm/pattern.h"

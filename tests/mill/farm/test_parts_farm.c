@@ -3,11 +3,7 @@
  * Parts of batches one by one: the names in a folder, lists of inputs, inputs with the same tx file, a batch's
  * store. */
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/user_cache.h"
 #include "mill/convert/hooks.h"

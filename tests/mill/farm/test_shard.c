@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Shards: every file is in exactly one, loads are even, hosts agree, few files move; the number that Slurm gives. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "mill/farm/shard.h"
 #include "tools/options/shard_args.h"

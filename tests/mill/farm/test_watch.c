@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Watching folders: which files are reported, which are not, and when everything is examined instead. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "txmill/watch.h"
 #include "util_batch.h"

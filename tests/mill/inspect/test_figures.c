@@ -4,7 +4,6 @@
  * (verdict), valid densities of an image, and TIFF's PackBits and horizontal predictor.
  */
 #include <math.h>
-#include <string.h>
 
 #include "mill/inspect/level_diff.h"
 #include "tile/decode/tiff_decode.h"

@@ -2,11 +2,7 @@
  * Finding tx files: the order of places, freshness to the second, files that Cycles refuses, images that are used as
  * they are, and parsing a tx file's metadata. The files are made by the converter. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "tile/name/lookup.h"

@@ -4,11 +4,7 @@
  * digests and names that do not match are found, with the right finding.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <utime.h>
 
 #include "base/path.h"

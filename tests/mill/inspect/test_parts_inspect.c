@@ -4,12 +4,8 @@
  * converted again. Also pictures of levels, and borders that are added later. */
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <utime.h>
 
 #include "base/os/owner.h"

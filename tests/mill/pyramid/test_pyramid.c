@@ -4,8 +4,6 @@
  * for whole images, written down directly.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "mill/pyramid/border.h"
 #include "mill/pyramid/pyramid.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Settings: which .txmill applies, what its lines and the variables mean; and rules in their order. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/fail.h"
 #include "tools/options/project.h"
 #include "tools/options/rule_args.h"

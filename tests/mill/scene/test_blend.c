@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Scenes that Blender 3.4.1 and 5.2.2 wrote, compared with what Blender's Python lists for them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"

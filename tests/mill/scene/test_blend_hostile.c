@@ -7,12 +7,8 @@
  * With TXM_WRITE_SMALL=FOLDER in the environment, the small scenes are written there, as testdata/blend/small has them
  * for the fuzzer. */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/mem.h"

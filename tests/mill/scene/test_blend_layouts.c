@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The same scenes in layouts that Blender 3.4 does not write: pointer sizes, byte orders, Blender 5's headers and
  * structs, compressions; and the conversions for old versions. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"

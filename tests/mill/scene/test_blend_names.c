@@ -3,10 +3,6 @@
  * testdata/blend/stored-names.tsv has every name, alias and role of their config, and words that the config does not
  * have. And what Blender 5.3.0 made of names with interop ids when it opened a scene: testdata/blend/opened-names.tsv.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "tile/terms/settings.h"
 #include "txmill/color.h"

@@ -2,11 +2,7 @@
  *
  * Files that can only be decompressed from their start are decompressed once: everything that a second pass needs is
  * recorded on a tape. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "mill/scene/blend/digest.h"
 #include "mill/scene/blend/walk.h"

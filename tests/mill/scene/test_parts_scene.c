@@ -3,12 +3,8 @@
  * Parts of scenes that are easier to reach than through whole files: what settings mean in a file's version, files on
  * disk, stored paths, zstd streams and the names of scenes. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/path.h"
 #include "mill/scene/blend/blend.h"

@@ -2,11 +2,7 @@
  *
  * Scenes that are not .blend files, from the list of their nodes to the tables; XML and USD with every allocation
  * failing once. cli_scenes_*.sh test the formats. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "mill/scene/nodes.h"
 #include "util_check.h"

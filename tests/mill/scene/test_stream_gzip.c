@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The gzip decoder of scenes accepts whatever zlib accepts, with the same bytes, and fails where zlib fails. */
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "mill/scene/blend/stream.h"

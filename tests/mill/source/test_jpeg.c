@@ -3,8 +3,6 @@
  * The direct JPEG reader against OpenImageIO: kinds of files, metadata, damaged files. */
 #include <glob.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Needs FILE. */
 #include <jpeglib.h>

@@ -3,10 +3,6 @@
  * The direct PNG reader against OpenImageIO: every layout and width, metadata, damaged files. */
 #include <fcntl.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "mill/source/png/png.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Undoing PNG's filters: vector code against the scalar specification. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "mill/source/png/png_unfilter.h"
 #include "util_check.h"
 #include "util_png.h"

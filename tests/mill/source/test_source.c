@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sources: what is refused and with which message, and what the readers report about real files. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "mill/source/source.h"

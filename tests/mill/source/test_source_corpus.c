@@ -2,9 +2,6 @@
  * Source files of every kind, made by other programs: how they are read, and whether their pixels show the motif. */
 #include <dirent.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "mill/source/source.h"

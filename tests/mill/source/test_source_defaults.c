@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The colour spaces that `default` and `auto` mean, one line for each format. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/mem.h"
 #include "mill/source/defaults.h"
 #include "mill/source/readers.h"

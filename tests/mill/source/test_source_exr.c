@@ -2,11 +2,7 @@
  * The direct EXR reader: its codecs alone, files written by OpenEXR, and damage at every place. */
 #include <fcntl.h>
 #include <openexr.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/mem.h"

@@ -2,8 +2,6 @@
  * What the direct readers share: fields of Exif, IPTC and XMP blocks that are composed byte by byte, and which reader
  * recognises which file by its first bytes. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "mill/source/formats.h"
 #include "mill/source/meta/raster_meta.h"

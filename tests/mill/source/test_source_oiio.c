@@ -2,9 +2,6 @@
  * Sources are read as the OpenImageIO of Blender reads them, whichever reader and whichever version of OpenImageIO
  * reads them here. testdata/oiio/pixels.tsv has what version 3.1 gives. */
 #include <openssl/evp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "mill/source/source.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The direct readers give the same as OpenImageIO: every file of the corpus is read both ways. */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "mill/source/source.h"

@@ -3,12 +3,8 @@
  * blocks, and damage at every place. */
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <tiffio.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "mill/source/source.h"

@@ -3,11 +3,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "mill/source/oiio/worker.h"

@@ -2,12 +2,8 @@
  *
  * Strips as streams: those of libtiff, in pieces of any size; cut short and damaged. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <tiffio.h>
-#include <unistd.h>
 
 #include "mill/source/tiff/tiff_strip.h"
 #include "util_check.h"

@@ -5,8 +5,6 @@
 
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "util_check.h"
 #include "util_tx.h"

@@ -4,11 +4,7 @@
  * and on each level that borders allow. */
 #include <dirent.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "mill/unwrap/mesh.h"
 #include "mill/unwrap/page.h"

@@ -3,11 +3,7 @@
  * that ends anywhere. */
 #include <fcntl.h>
 #include <openexr.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "mill/write/writer_impl.h"
 #include "util_check.h"

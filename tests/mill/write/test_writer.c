@@ -5,14 +5,10 @@
 #include <fcntl.h>
 #include <openexr.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <tiffio.h>
-#include <unistd.h>
 
 #include "base/endian.h"
 #include "base/mem.h"

@@ -4,9 +4,6 @@
  * threads and order. Budgets are kept; textures are replaced, disappear, and are put together; statistics.
  */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tile/cache/flow/mirror.h"
 #include "util_cache.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Calls for renderers that come from OpenImageIO: sets by a pattern, whole sets, channels, texels, metadata, counts. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "txtile/cache.h"
 #include "txtile/trace.h"
 #include "util_cache.h"

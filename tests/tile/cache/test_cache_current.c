@@ -3,10 +3,7 @@
  * caches, forks, destructors, and allocations that fail. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "util_cache.h"
 #include "util_check.h"

@@ -10,12 +10,8 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "util_cache.h"
 #include "util_check.h"

@@ -5,8 +5,6 @@
  * same in float, step by step. Cones are compared with the same rays where they are exact, near the axis.
  */
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
 
 #include "txtile/ray.h"
 #include "util_check.h"

@@ -4,10 +4,6 @@
  * machine against scalar C, bit for bit, with random values and edge cases of every length.
  */
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tile/ops/arith.h"
 #include "tile/ops/ops.h"

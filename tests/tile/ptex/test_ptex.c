@@ -7,11 +7,6 @@
 #include <libdeflate.h>
 #include <math.h>
 #include <pthread.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "txtile/ptex.h"
 #include "util_check.h"

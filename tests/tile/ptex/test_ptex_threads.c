@@ -6,9 +6,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "txtile/cache.h"
 #include "txtile/ptex_pages.h"

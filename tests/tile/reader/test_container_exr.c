@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The EXR half of the tx reader, part by part: headers and tiles of files that are composed byte by byte, and the
  * codecs that OpenEXRCore decodes. */
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "mill/encode/filter.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The TIFF half of the tx reader, part by part, with files that are composed byte by byte: directories, levels,
  * tiles. */
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Opening tx files and decoding plain tiles: every codec, type and layout of other programs. */
 #include <openexr.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <tiffio.h>
-#include <unistd.h>
 
 #include "util_check.h"
 #include "util_tx.h"

@@ -3,9 +3,6 @@
  * which Blender's own writer made. The pixels of every level have the recorded SHA-256. */
 #include <dirent.h>
 #include <openssl/evp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "txtile/reader.h"
 #include "util_check.h"

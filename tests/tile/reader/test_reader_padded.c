@@ -3,8 +3,6 @@
  * type and tile. */
 #include <openexr.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tiffio.h>
 
 #include "util_check.h"

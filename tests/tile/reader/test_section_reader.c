@@ -2,8 +2,6 @@
  * Sections that must not be used: stale, cut short, damaged, of a later version. Each is reported, and padded tiles
  * are still correct. */
 #include <openexr.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tiffio.h>
 
 #include "base/checksum.h"

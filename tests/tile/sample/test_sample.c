@@ -6,10 +6,6 @@
  */
 #include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tile/ops/ops.h"
 #include "tile/sample/lobes.h"

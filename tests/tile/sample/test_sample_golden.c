@@ -5,12 +5,7 @@
  */
 #include <fcntl.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "tile/ops/arith.h"
