@@ -77,12 +77,10 @@ static bool is_ended(txm_ticket *t)
 }
 
 /* Reads jobs that were not begun, at most `parts` parts: the jobs of a part are neighbours in the file, and so on the
- * disk. The memory for widening is kept only for the duration of this call, because it counts towards the budget and
- * threads of the pool should not hold any. */
+ * disk. */
 static void run_parts(txm_ticket *t, uint32_t parts)
 {
     txm_cache *c = t->cache;
-    txm_scratch_memory unwidened = {0};
     for (uint32_t begin; parts-- && (begin = atomic_fetch_add(&t->next, TILES_OF_A_PART)) < t->total;)
         for (uint32_t i = begin; i < t->total && i - begin < TILES_OF_A_PART; i++) {
             if (is_ended(t)) { /* the next lookup that needs the tile requests it again */
@@ -92,7 +90,7 @@ static void run_parts(txm_ticket *t, uint32_t parts)
                 pthread_mutex_unlock(&c->lock);
             } else {
                 atomic_fetch_add(&t->begun, 1);
-                txm_load(c, &t->jobs[i], &unwidened, t->pins);
+                txm_load(c, &t->jobs[i], t->pins);
             }
             if (atomic_fetch_sub(&t->remaining, 1) == 1) {
                 pthread_mutex_lock(&c->lock);
@@ -100,11 +98,6 @@ static void run_parts(txm_ticket *t, uint32_t parts)
                 pthread_mutex_unlock(&c->lock);
             }
         }
-    if (!unwidened.memory)
-        return;
-    pthread_mutex_lock(&c->lock);
-    txm_release(&c->tiles, unwidened.memory, unwidened.bytes);
-    pthread_mutex_unlock(&c->lock);
 }
 
 /* Runs a batch, on a thread of the pool, and drops a reference. */
@@ -176,19 +169,6 @@ static void drop_request(txm_cache *c, const txm_job *job)
 {
     c->stats.requests_dropped++;
     txm_abandon(c, job);
-}
-
-/* Keeps a request for the next batch of a viewer. The oldest one goes if there are too many. */
-static void keep_request(txm_cache_viewer *v, uint32_t number)
-{
-    txm_cache *c = v->cache;
-    if (v->kept_count == c->options.max_requests)
-        memmove(v->kept, v->kept + 1, --v->kept_count * sizeof *v->kept);
-    if (!txm_array_grow(&c->tiles, (void **)&v->kept, &v->kept_capacity, v->kept_count + 1, sizeof *v->kept, NULL))
-        return;
-    if (!v->kept_count)
-        v->kept_from = v->generation;
-    v->kept[v->kept_count++] = number;
 }
 
 txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *pins)
@@ -512,18 +492,26 @@ static uint32_t rejection_of(txm_cache *c, txm_lookup_state *const *lanes, size_
     return (uint32_t)((1.0 - (double)wanted / (double)total) * 4294967295.0);
 }
 
-/* Ends a view whose requests are to be loaded later. */
+/* Ends a view whose requests are to be loaded by the next batch. The oldest ones go if there are too many. */
 void txm_cache_viewer_keep(txm_cache_viewer *v, txm_lookup_state *const *lanes, size_t count)
 {
-    pthread_mutex_lock(&v->cache->lock);
-    v->rejection = rejection_of(v->cache, lanes, count);
+    txm_cache *c = v->cache;
+    pthread_mutex_lock(&c->lock);
+    v->rejection = rejection_of(c, lanes, count);
     for (size_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; k < lanes[i]->count; k++)
-            keep_request(v, lanes[i]->requests[k]);
+        for (uint32_t k = 0; k < lanes[i]->count; k++) {
+            if (v->kept_count == c->options.max_requests)
+                memmove(v->kept, v->kept + 1, --v->kept_count * sizeof *v->kept);
+            if (!txm_array_grow(&c->tiles, (void **)&v->kept, &v->kept_capacity, v->kept_count + 1, sizeof *v->kept,
+                                NULL))
+                break;
+            v->kept_from = v->kept_count ? v->kept_from : v->generation;
+            v->kept[v->kept_count++] = lanes[i]->requests[k];
+        }
         lanes[i]->count = 0;
     }
     txm_viewer_close(v);
-    pthread_mutex_unlock(&v->cache->lock);
+    pthread_mutex_unlock(&c->lock);
 }
 
 void txm_cache_viewer_evicts(txm_cache_viewer *v, bool evicts)
@@ -550,7 +538,7 @@ txm_status txm_cache_viewer_process(txm_cache_viewer *v, txm_lookup_state *const
         t->viewer = v;
         if (c->options.launch_seconds > 0)
             t->deadline_seconds = txm_clock_seconds() + (double)c->options.launch_seconds;
-        txm_trace_launch(c);
+        txm_trace_event(c, txm_recorder_launch);
         txm_viewer_close(v);
         txm_viewer_unpin(v);
         v->rejection = rejection_of(c, lanes, count);

@@ -288,7 +288,6 @@ void txm_cache_thread_free(txm_cache_thread **thread)
     atomic_fetch_sub(&c->world.live_threads, 1);
     txm_unpin(c, &t->pins);
     txm_release(&c->tiles, t->pins.items, t->pins.capacity * sizeof *t->pins.items);
-    txm_release(&c->tiles, t->unwidened.memory, t->unwidened.bytes);
     txm_release(&c->tiles, t->many, t->many_bytes);
     c->stats.lookups += atomic_load(&t->reader.quick.lookups);
     c->stats.lookups_missed += atomic_load(&t->reader.missed);

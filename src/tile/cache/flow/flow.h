@@ -23,6 +23,7 @@
 #include "base/pool.h"
 #include "tile/cache/catalog/catalog.h"
 #include "tile/cache/flow/rehearse.h"
+#include "tile/record/recorder.h"
 
 enum {
     TXM_LOOKUP_TILES = 32, /* the most tiles that a lookup requests at a time */
@@ -55,12 +56,6 @@ typedef struct txm_job {
     uint8_t *pixels;  /* pixels of the slot */
 } txm_job;
 
-/* Scratch for tiles of two or three channels before they are widened; it only grows, and its owner frees it. */
-typedef struct txm_scratch_memory {
-    uint8_t *memory;
-    size_t bytes;
-} txm_scratch_memory;
-
 /* Does what a request needs, with the lock held, which may be released in between. True: a tile is to be read, and
  * *job is its job, which is LOADING. */
 bool txm_take_request(txm_cache *c, uint32_t number, txm_job *job);
@@ -69,7 +64,7 @@ txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile);
 /* Finds memory for a job; may evict tiles. A job without a slot is passed to txm_load too, which makes it a failure. */
 bool txm_job_take_slot(txm_cache *c, txm_job *job, txm_need need);
 /* Reads the tile without the lock, and shows it. */
-void txm_load(txm_cache *c, const txm_job *job, txm_scratch_memory *scratch, txm_pins *pins);
+void txm_load(txm_cache *c, const txm_job *job, txm_pins *pins);
 /* Ends a job that was not run: its tile may be requested again. With the lock held. */
 void txm_abandon(txm_cache *c, const txm_job *job);
 /* Called once for every job after it was run or abandoned; for jobs of a batch, when the batch is over. With the lock.
@@ -243,7 +238,6 @@ struct txm_cache_thread {
     uint8_t *many, *areas;         /* scratch for txm_cache_sample_n: see make_many; NULL: not allocated yet */
     size_t many_bytes, areas_most; /* size of `many`; number of lookups that `areas` has room for */
     txm_pins pins;
-    txm_scratch_memory unwidened;
     uint64_t chance; /* state of the random numbers for spurious misses */
     uint32_t number; /* from 1 on */
 };
@@ -335,6 +329,10 @@ void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w);
 txm_lookup_result txm_lookup_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
                                          const txm_lookup *at, uint32_t *random, float out[4]);
 
+/* Lookups of a batch one by one; `slopes` may be NULL. */
+txm_lookup_result txm_lookup_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                  const txm_lookups *batch, const txm_lookup_slopes *slopes);
+
 /* ---- the rest ---- */
 
 /* part.c, without the lock: loads the stand-in of a texture when it is registered. */
@@ -349,9 +347,7 @@ void txm_trace_lookup(txm_cache_thread *t, uint32_t texture, const txm_sampler *
                       uint32_t random);
 /* Called with the lock held; these do nothing while no trace is being written. */
 void txm_trace_constant(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, const uint8_t *pixel);
-void txm_trace_replace(txm_cache *c);
-void txm_trace_launch(txm_cache *c);
-void txm_trace_epoch(txm_cache *c);
+void txm_trace_event(txm_cache *c, void (*record)(txm_recorder *r));
 /* Before the statistics are reset, with -1, and after that, with 1. */
 void txm_trace_recount(txm_cache *c, int sign);
 

@@ -8,6 +8,7 @@
  * LOADING would block every thread that waits for the tile forever.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/os/clock.h"
 #include "tile/cache/flow/flow.h"
@@ -239,29 +240,18 @@ static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile
     return true;
 }
 
-/* Tiles of files with two or three channels are first read to scratch, and widened to four channels on the way to the
- * slot. */
-static bool need_scratch(txm_cache *c, size_t bytes, txm_scratch_memory *scratch)
-{
-    if (scratch->bytes >= bytes)
-        return true;
-    pthread_mutex_lock(&c->lock);
-    txm_release(&c->tiles, scratch->memory, scratch->bytes);
-    scratch->memory = txm_allocate(&c->tiles, bytes, 64);
-    scratch->bytes = scratch->memory ? bytes : 0;
-    pthread_mutex_unlock(&c->lock);
-    return scratch->memory;
-}
-
 /* Without the lock. The source cannot be freed meanwhile, because it counts the job in `loading`; what is read of its
- * view never changes. */
-static void read_tile(txm_cache *c, const txm_job *job, txm_scratch_memory *scratch, reading *r)
+ * view never changes. Tiles of files with other channels are converted from memory that, as all that a reader takes
+ * while it reads, is not part of the budget. */
+static void read_tile(txm_cache *c, const txm_job *job, reading *r)
 {
     const txm_source *s = job->source;
     const double begin = txm_clock_seconds();
+    const bool converts = s->converts && !c->rehearsal.user;
+    uint8_t *stored = converts ? malloc(txm_view_converted_bytes(s->view)) : NULL;
     txm_status status;
     txm_tx *tx;
-    if (job->slot == TXM_NO_SLOT || (s->converts && !need_scratch(c, txm_view_converted_bytes(s->view), scratch))) {
+    if (job->slot == TXM_NO_SLOT || (converts && !stored)) {
         status = txm_fail(&r->err, TXM_STATUS_NO_MEMORY, "%s: no memory for a tile", txm_file_path(s->file));
     } else if (c->rehearsal.user) {
         status = TXM_OK;
@@ -269,10 +259,11 @@ static void read_tile(txm_cache *c, const txm_job *job, txm_scratch_memory *scra
     } else if (txm_file_is_called(s->file)) {
         status = txm_called_read(s, job->level, job->tile, job->pixels, &r->err);
     } else if ((status = txm_file_acquire(c, s->file, &tx, &r->err)) == TXM_OK) {
-        status = txm_view_read_tile(tx, s->view, s->skip, job->level, job->tile, job->pixels, scratch->memory,
-                                    &r->opaque, &r->err);
+        status =
+            txm_view_read_tile(tx, s->view, s->skip, job->level, job->tile, job->pixels, stored, &r->opaque, &r->err);
         txm_file_give(c, s->file);
     }
+    free(stored);
     if (status == TXM_OK && !c->rehearsal.user && c->options.coalesce & TXM_COALESCE_CONSTANT)
         r->one_color = is_constant(s->view, job->level, job->tile, job->pixels);
     if (status != TXM_OK)
@@ -411,10 +402,10 @@ static void settle_tile(txm_cache *c, const txm_job *job, reading *r, txm_pins *
     txm_notify(c);
 }
 
-void txm_load(txm_cache *c, const txm_job *job, txm_scratch_memory *scratch, txm_pins *pins)
+void txm_load(txm_cache *c, const txm_job *job, txm_pins *pins)
 {
     reading r = {.opaque = true};
-    read_tile(c, job, scratch, &r);
+    read_tile(c, job, &r);
     pthread_mutex_lock(&c->lock);
     settle_tile(c, job, &r, pins);
     pthread_mutex_unlock(&c->lock);

@@ -78,7 +78,7 @@ void txm_fetch(txm_cache_thread *t, uint32_t requests)
     atomic_store(&t->reader.asks_of, UINT64_MAX);
     pthread_mutex_unlock(&c->lock);
     for (uint32_t i = 0; i < count; i++)
-        txm_load(c, &t->jobs[i], &t->unwidened, &t->pins);
+        txm_load(c, &t->jobs[i], &t->pins);
 }
 
 /* Most lookups have no pins, and take no lock. */
@@ -286,8 +286,8 @@ txm_lookup_result txm_cache_sample_d(txm_cache_thread *t, uint32_t texture, cons
     return sample(t, &(call){texture, how, at, random, out, du, dv, NULL});
 }
 
-txm_lookup_result txm_cache_sample_n_d(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
-                                       const txm_lookups *batch, const txm_lookup_slopes *slopes)
+txm_lookup_result txm_lookup_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                  const txm_lookups *batch, const txm_lookup_slopes *slopes)
 {
     txm_lookup_result worst = TXM_LOOKUP_HIT;
     for (size_t i = 0; i < batch->count; i++) {
@@ -295,19 +295,28 @@ txm_lookup_result txm_cache_sample_n_d(txm_cache_thread *t, uint32_t texture, co
             continue;
         const txm_lookup at = {batch->u[i],    batch->v[i],    batch->dudx[i],
                                batch->dvdx[i], batch->dudy[i], batch->dvdy[i]};
+        uint32_t *random = batch->random ? &batch->random[i] : NULL;
         float out[4], du[4], dv[4];
-        const txm_lookup_result result =
-            txm_cache_sample_d(t, texture, how, &at, batch->random ? &batch->random[i] : NULL, out, du, dv);
+        const txm_lookup_result result = slopes ? txm_cache_sample_d(t, texture, how, &at, random, out, du, dv)
+                                                : txm_cache_sample(t, texture, how, &at, random, out);
         for (int c = 0; c < 4; c++) {
             batch->out[c][i] = out[c];
-            slopes->du[c][i] = du[c];
-            slopes->dv[c][i] = dv[c];
+            if (slopes) {
+                slopes->du[c][i] = du[c];
+                slopes->dv[c][i] = dv[c];
+            }
         }
         if (batch->result)
             batch->result[i] = (uint8_t)result;
         worst = result > worst ? result : worst;
     }
     return worst;
+}
+
+txm_lookup_result txm_cache_sample_n_d(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                       const txm_lookups *batch, const txm_lookup_slopes *slopes)
+{
+    return txm_lookup_each(t, texture, how, batch, slopes);
 }
 
 txm_lookup_result txm_cache_sample_udim_blend(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,

@@ -350,37 +350,6 @@ static txm_lookup_result sample_by_areas(txm_cache_thread *t, uint32_t texture, 
 
 /* ---- the call ---- */
 
-/* Does the lookups one by one: for UDIM sets with a base texture, and while lookups are watched. */
-static txm_lookup_result sample_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
-                                     const txm_lookups *b)
-{
-    txm_lookup_result worst = TXM_LOOKUP_HIT;
-    for (size_t i = 0; i < b->count; i++) {
-        if (b->mask && !b->mask[i])
-            continue;
-        float out[4];
-        const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
-        txm_lookup_result result = txm_cache_sample(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
-        for (int n = 0; n < 4; n++)
-            b->out[n][i] = out[n];
-        if (b->result)
-            b->result[i] = (uint8_t)result;
-        worst = worse(worst, result);
-    }
-    return worst;
-}
-
-/* For sets with a base, one of two textures is chosen for each lookup, which the batch sampler cannot do; it resolves
- * other sets itself. */
-static bool has_base(txm_cache_thread *t, uint32_t texture)
-{
-    txm_enter(t);
-    bool has = texture < t->view.texture_count && t->view.textures[texture].udim_rows &&
-               t->cache->catalog.textures[texture].base != TXM_NO_TEXTURE;
-    txm_leave(t);
-    return has;
-}
-
 txm_lookup_result txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
                                      const txm_lookups *batch)
 {
@@ -391,8 +360,13 @@ txm_lookup_result txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, cons
     if (!batch->random)
         biased.chance = TXM_CHANCE_NONE;
     txm_retry(t->cache);
-    if (has_base(t, texture) || atomic_load_explicit(&t->cache->world.watched, memory_order_relaxed))
-        return sample_each(t, texture, how, batch);
+    /* For sets with a base, one of two textures is chosen for each lookup, which the batch sampler cannot do. */
+    txm_enter(t);
+    const bool has_base = texture < t->view.texture_count && t->view.textures[texture].udim_rows &&
+                          t->cache->catalog.textures[texture].base != TXM_NO_TEXTURE;
+    txm_leave(t);
+    if (has_base || atomic_load_explicit(&t->cache->world.watched, memory_order_relaxed))
+        return txm_lookup_each(t, texture, how, batch, NULL);
     if (batch->count > FEW) {
         d = divide(t, texture);
         make_many(t, is_divided(&d) ? (batch->count < MOST ? batch->count : MOST) : 0);

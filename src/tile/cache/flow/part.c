@@ -61,13 +61,9 @@ static bool walk_part(txm_cache *c, txm_source *s, const txm_cache_part *part, b
     return true;
 }
 
-/* `call`: it is refused while the view of txm_cache_prepare is open; NULL: it changes nothing there. */
-static txm_status check_part(const txm_cache *c, const char *call, uint32_t texture, const txm_cache_part **part,
-                             txm_error *err)
+static txm_status check_part(const txm_cache *c, uint32_t texture, const txm_cache_part **part, txm_error *err)
 {
-    txm_status status = call ? txm_own_view_allows(c, call, err) : TXM_OK;
-    if (status == TXM_OK)
-        status = txm_texture_check(&c->catalog, texture, err);
+    txm_status status = txm_texture_check(&c->catalog, texture, err);
     *part = *part ? *part : &whole_texture;
     if (status == TXM_OK && (isnan((*part)->u0) || isnan((*part)->v0) || isnan((*part)->u1) || isnan((*part)->v1)))
         status = txm_fail(err, TXM_STATUS_USAGE, "texture %u: the corners of a part must not be NaN", texture);
@@ -183,11 +179,10 @@ static txm_status load_part(txm_cache *c, uint32_t texture, const txm_cache_part
     return status;
 }
 
-static txm_status preload_part(txm_cache *c, const char *call, uint32_t texture, const txm_cache_part *part,
-                               txm_error *err)
+static txm_status preload_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
 {
     pthread_mutex_lock(&c->lock);
-    txm_status status = check_part(c, call, texture, &part, err);
+    txm_status status = check_part(c, texture, &part, err);
     pthread_mutex_unlock(&c->lock);
     return status == TXM_OK ? load_part(c, texture, part, false, err) : status;
 }
@@ -204,13 +199,13 @@ static bool count_unkept(txm_cache *c, txm_source *s, uint32_t level, uint32_t t
 }
 
 /* Reserves room for all of a part first, so that a part which does not fit is not loaded at all. */
-static txm_status reserve_part(txm_cache *c, const char *call, uint32_t texture, const txm_cache_part **part,
-                               uint64_t *bytes, txm_error *err)
+static txm_status reserve_part(txm_cache *c, uint32_t texture, const txm_cache_part **part, uint64_t *bytes,
+                               txm_error *err)
 {
     txm_source *s = NULL;
     *bytes = 0;
     pthread_mutex_lock(&c->lock);
-    txm_status status = check_part(c, call, texture, part, err);
+    txm_status status = check_part(c, texture, part, err);
     if (status == TXM_OK)
         status = open_part(c, texture, &s, err);
     if (status == TXM_OK && s)
@@ -228,11 +223,10 @@ static txm_status reserve_part(txm_cache *c, const char *call, uint32_t texture,
     return status;
 }
 
-/* `call`: see check_part. */
-static txm_status pin_part(txm_cache *c, const char *call, uint32_t texture, const txm_cache_part *part, txm_error *err)
+static txm_status pin_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
 {
     uint64_t reserved;
-    txm_status status = reserve_part(c, call, texture, &part, &reserved, err);
+    txm_status status = reserve_part(c, texture, &part, &reserved, err);
     if (status == TXM_OK)
         status = load_part(c, texture, part, true, err);
     pthread_mutex_lock(&c->lock);
@@ -260,11 +254,10 @@ static bool unkeep(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, v
     return true;
 }
 
-static txm_status unpin_part(txm_cache *c, const char *call, uint32_t texture, const txm_cache_part *part,
-                             txm_error *err)
+static txm_status unpin_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
 {
     pthread_mutex_lock(&c->lock);
-    txm_status status = check_part(c, call, texture, &part, err);
+    txm_status status = check_part(c, texture, &part, err);
     txm_source *s = status == TXM_OK ? c->catalog.textures[texture].source : NULL;
     uint32_t stays = s ? stand_in_level(c, s) : 0;
     if (s)
@@ -295,12 +288,11 @@ static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_
     return true;
 }
 
-static txm_status invalidate_part(txm_cache *c, const char *call, uint32_t texture, const txm_cache_part *part,
-                                  txm_error *err)
+static txm_status invalidate_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
 {
     victims gone = {.count = 0};
     pthread_mutex_lock(&c->lock);
-    txm_status status = check_part(c, call, texture, &part, err);
+    txm_status status = check_part(c, texture, &part, err);
     txm_source *s = status == TXM_OK ? c->catalog.textures[texture].source : NULL;
     if (s) {
         s->version++;
@@ -359,13 +351,12 @@ void txm_stand_in_load(txm_cache *c, uint32_t texture)
     part.first_level = part.last_level = s ? stand_in_level(c, s) : UINT32_MAX;
     pthread_mutex_unlock(&c->lock);
     if (part.first_level != UINT32_MAX)
-        pin_part(c, NULL, texture, &part, NULL);
+        pin_part(c, texture, &part, NULL);
 }
 
 /* ---- calls ---- */
 
-typedef txm_status (*part_call)(txm_cache *c, const char *call, uint32_t texture, const txm_cache_part *part,
-                                txm_error *err);
+typedef txm_status (*part_call)(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err);
 
 /* Whether [a, b] has a part in common with a tile, which has 0 and not 1. */
 static bool touches_tile(float a, float b)
@@ -374,7 +365,8 @@ static bool touches_tile(float a, float b)
     return low < 1 && (high > 0 || (high == 0 && low == 0));
 }
 
-/* Makes a call for a texture or, for a UDIM set, for each of its tiles that the part touches: its coordinates are those
+/* `name`: the call is refused while the view of txm_cache_prepare is open; NULL: it changes nothing there. It is made
+ * for a texture or, for a UDIM set, for each of its tiles that the part touches: its coordinates are those
  * of the set, in which each tile is 1 wide. The base belongs to the whole set. */
 static txm_status call_for(txm_cache *c, const char *name, part_call call, uint32_t texture, const txm_cache_part *part,
                            txm_error *err)
@@ -387,7 +379,7 @@ static txm_status call_for(txm_cache *c, const char *name, part_call call, uint3
     txm_status status = name ? txm_own_view_allows(c, name, err) : TXM_OK;
     pthread_mutex_unlock(&c->lock);
     if (!set)
-        return status == TXM_OK ? call(c, name, texture, part, err) : status;
+        return status == TXM_OK ? call(c, texture, part, err) : status;
     for (uint32_t i = 0; i < v.udim_rows * COLUMNS && status == TXM_OK; i++) {
         pthread_mutex_lock(&c->lock);
         const uint32_t tile = c->catalog.udims[v.first + i];
@@ -397,9 +389,9 @@ static txm_status call_for(txm_cache *c, const char *name, part_call call, uint3
         if (part)
             own = (txm_cache_part){own.first_level, own.last_level, own.u0 - u, own.v0 - w, own.u1 - u, own.v1 - w};
         if (tile != TXM_NO_TEXTURE && touches_tile(own.u0, own.u1) && touches_tile(own.v0, own.v1))
-            status = call(c, name, tile, &own, err);
+            status = call(c, tile, &own, err);
     }
-    return status == TXM_OK && base != TXM_NO_TEXTURE ? call(c, name, base, NULL, err) : status;
+    return status == TXM_OK && base != TXM_NO_TEXTURE ? call(c, base, NULL, err) : status;
 }
 
 txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
@@ -441,7 +433,7 @@ txm_status txm_cache_invalidate_all(txm_cache *c, txm_error *err)
         if (over)
             break;
         if (status == TXM_OK && first)
-            status = invalidate_part(c, "txm_cache_invalidate_all", i, NULL, err);
+            status = invalidate_part(c, i, NULL, err);
     }
     return status;
 }

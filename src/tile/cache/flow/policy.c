@@ -107,7 +107,7 @@ txm_status txm_cache_end_epoch(txm_cache *c)
     txm_next_epoch(c);
     memmove(c->tile_began + 1, c->tile_began, sizeof c->tile_began - sizeof *c->tile_began);
     c->tile_began[0] = atomic_load_explicit(&c->world.epoch, memory_order_relaxed);
-    txm_trace_epoch(c);
+    txm_trace_event(c, txm_recorder_epoch);
     if (txm_policy_of(c)->end_render_tile)
         txm_policy_of(c)->end_render_tile(c);
     pthread_mutex_unlock(&c->lock);

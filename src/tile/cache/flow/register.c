@@ -183,7 +183,7 @@ txm_status txm_cache_replace(txm_cache *c, uint32_t texture, const char *path, t
     if (status == TXM_OK)
         status = txm_texture_replace(&c->catalog, texture, path, err);
     if (status == TXM_OK) {
-        txm_trace_replace(c);
+        txm_trace_event(c, txm_recorder_flush);
         txm_notify(c);
     }
     pthread_mutex_unlock(&c->lock);

@@ -42,30 +42,24 @@ bool txm_rehearse_load(const txm_cache *c, const txm_job *job)
     return pixel;
 }
 
-/* Marks the tiles that are in memory and requests the others, as a lookup does; returns whether all are in memory. */
-static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t count, txm_lookup_state *lane)
-{
-    bool there = true;
-    txm_enter(t);
-    for (uint32_t i = 0; i < count; i++) {
-        const txm_view_texture *v = &t->view.textures[tiles[i].texture];
-        /* A texture that is not open yet shows one pixel. */
-        const bool opened = t->cache->catalog.textures[tiles[i].texture].source;
-        const uint32_t level = opened ? tiles[i].level : 0;
-        txm_lookup_result look = TXM_LOOKUP_HIT;
-        const uint32_t in_texture = txm_view_is_packed(v) ? 0 : v->level_first[level] + (opened ? tiles[i].tile : 0);
-        txm_tile_pixels(&t->view, v, level, v->first + in_texture, lane, &look);
-        there &= look == TXM_LOOKUP_HIT;
-    }
-    txm_leave(t);
-    return there;
-}
-
 txm_status txm_rehearse_look(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t count, txm_error *err)
 {
     for (;;) {
         txm_lookup_state lane = {.capacity = TXM_LOOKUP_TILES, .requests = t->requests};
-        if (touch(t, tiles, count, &lane))
+        bool there = true;
+        txm_enter(t);
+        for (uint32_t i = 0; i < count; i++) {
+            const txm_view_texture *v = &t->view.textures[tiles[i].texture];
+            /* A texture that is not open yet shows one pixel. */
+            const bool opened = t->cache->catalog.textures[tiles[i].texture].source;
+            const uint32_t level = opened ? tiles[i].level : 0;
+            const uint32_t tile = !opened || txm_view_is_packed(v) ? 0 : v->level_first[level] + tiles[i].tile;
+            txm_lookup_result look = TXM_LOOKUP_HIT;
+            txm_tile_pixels(&t->view, v, level, v->first + tile, &lane, &look);
+            there &= look == TXM_LOOKUP_HIT;
+        }
+        txm_leave(t);
+        if (there)
             break;
         if (!lane.count) /* a tile cannot be loaded, and nothing else will load it */
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the page table of a replay");

@@ -6,7 +6,6 @@
  * the same tiles.
  */
 #include "tile/cache/flow/flow.h"
-#include "tile/record/recorder.h"
 
 #define PREPARED_LANE 0x80000000u /* added to the numbers of lanes that do not belong to threads */
 
@@ -53,10 +52,10 @@ static void describe_constants(txm_cache *c)
         txm_each_tile(&c->catalog, s, describe_constant, c);
 }
 
-void txm_trace_replace(txm_cache *c)
+void txm_trace_event(txm_cache *c, void (*record)(txm_recorder *r))
 {
     if (c->trace)
-        txm_recorder_flush(c->trace);
+        record(c->trace);
 }
 
 /* ---- lookups ---- */
@@ -105,18 +104,6 @@ void txm_cache_trace_lookup(txm_cache *c, uint32_t lane, uint32_t texture, const
 {
     if (atomic_load_explicit(&c->world.watched, memory_order_relaxed))
         add_lookup(c, lane | PREPARED_LANE, texture, how, at, random);
-}
-
-void txm_trace_launch(txm_cache *c)
-{
-    if (c->trace)
-        txm_recorder_launch(c->trace);
-}
-
-void txm_trace_epoch(txm_cache *c)
-{
-    if (c->trace)
-        txm_recorder_epoch(c->trace);
 }
 
 /* ---- beginning and end ---- */

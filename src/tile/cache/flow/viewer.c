@@ -231,7 +231,7 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
 {
     txm_cache *c = v->cache;
     txm_viewer_close(v);
-    txm_trace_launch(c);
+    txm_trace_event(c, txm_recorder_launch);
     if (!make_room_to_show(c, v))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a view of the texture cache");
     if (txm_policy_of(c)->by_launch)
