@@ -155,14 +155,6 @@ static void enlist_source(txm_catalog *k, txm_source *s)
     *list = s;
 }
 
-static void unlist_source(txm_catalog *k, const txm_source *s)
-{
-    txm_source **link = list_of(k, s);
-    while (*link != s)
-        link = &(*link)->next;
-    *link = s->next;
-}
-
 /* Doubles the number of lists when they have become long. Without memory for that, they stay long. False: the first
  * lists could not be allocated. */
 static bool grow_buckets(txm_catalog *k)
@@ -187,32 +179,16 @@ static bool grow_buckets(txm_catalog *k)
     return true;
 }
 
-static uint64_t bytes_of_file(const txm_cache_file *f)
-{
-    return f->is_called ? 0 : f->bytes;
-}
-
 /* Compares digests and everything else that affects the result of a lookup. The digest covers only level 0, and two
  * makers may have tiled it or filtered the other levels differently. */
 static bool same_pixels(const txm_catalog *k, const txm_source *a, const txm_source *b)
 {
     const txm_view_texture *v = a->view, *w = b->view;
-    return a->digest == b->digest && bytes_of_file(a->file) == bytes_of_file(b->file) && a->skip == b->skip &&
-           v->width == w->width && v->height == w->height && v->levels == w->levels && v->type == w->type &&
-           v->channels == w->channels && v->extension == w->extension && v->tile_shift == w->tile_shift &&
-           a->converts == b->converts &&
+    return a->digest == b->digest && a->file->is_called == b->file->is_called &&
+           (a->file->is_called || a->file->bytes == b->file->bytes) && a->skip == b->skip && v->width == w->width &&
+           v->height == w->height && v->levels == w->levels && v->type == w->type && v->channels == w->channels &&
+           v->extension == w->extension && v->tile_shift == w->tile_shift && a->converts == b->converts &&
            memcmp(k->view_textures[a->first_texture].average, w->average, sizeof w->average) == 0;
-}
-
-/* Adds a texture to those that show a source. */
-static void show_source(txm_catalog *k, uint32_t texture, txm_source *s, const float average[4])
-{
-    memcpy(k->view_textures[texture].average, average, sizeof k->view_textures->average);
-    k->textures[texture].source = s;
-    k->textures[texture].next = s->first_texture;
-    s->first_texture = texture;
-    s->textures++;
-    txm_texture_show(k, texture, s, 0);
 }
 
 /* Frees a source that no texture shows and no thread reads. It is called whenever one of the two counts becomes 0. The
@@ -222,7 +198,10 @@ void txm_source_drop(txm_catalog *k, txm_source *s)
     if (s->textures || s->loading)
         return;
     if (s->hashed) {
-        unlist_source(k, s);
+        txm_source **link = list_of(k, s);
+        while (*link != s)
+            link = &(*link)->next;
+        *link = s->next;
         k->own->source_count--;
     }
     txm_file_drop(k, &s->file);
@@ -264,16 +243,6 @@ void txm_catalog_free(txm_catalog *k)
 }
 
 /* ---- opening ---- */
-
-/* Finds a source with the same pixels. A source that no texture shows is about to be freed and must not be used again.
- * A source that has failed is not shared either, so a texture that was replaced starts without failures. */
-static txm_source *find_duplicate(txm_catalog *k, const txm_source *made)
-{
-    txm_source *s = made->hashed && k->own->bucket_count ? *list_of(k, made) : NULL;
-    while (s && !(s->textures && !s->failure && !s->file->broken && same_pixels(k, s, made)))
-        s = s->next;
-    return s;
-}
 
 /* Makes a source for a file. The source counts as a user of the file, so the file is kept as
  * long as its tiles may be read again. The size of the largest tile bounds how many tiles a thread may load at a time
@@ -332,11 +301,15 @@ bool txm_texture_to_open(txm_catalog *k, uint32_t texture, txm_source *made, txm
     return true;
 }
 
-/* Another thread may have opened a copy meanwhile, so duplicates are searched for now and not earlier. The stub's block
+/* Another thread may have opened a copy meanwhile, so duplicates are searched for now and not earlier. A source that no
+ * texture shows is about to be freed and must not be used again; one that has failed is not shared either, so a texture
+ * that was replaced starts without failures. The stub's block
  * is retired and not reused at once, because lookups may still hold its number. */
 static txm_status show_opened(txm_catalog *k, uint32_t texture, const txm_source *made, txm_error *err)
 {
-    txm_source *s = find_duplicate(k, made);
+    txm_source *s = made->hashed && k->own->bucket_count ? *list_of(k, made) : NULL;
+    while (s && !(s->textures && !s->failure && !s->file->broken && same_pixels(k, s, made)))
+        s = s->next;
     if (s)
         k->stats->duplicates++;
     else {
@@ -347,7 +320,12 @@ static txm_status show_opened(txm_catalog *k, uint32_t texture, const txm_source
     }
     const uint32_t stub = k->view_textures[texture].first;
     txm_stop_world(k->world);
-    show_source(k, texture, s, made->view->average);
+    memcpy(k->view_textures[texture].average, made->view->average, sizeof made->view->average);
+    k->textures[texture].source = s;
+    k->textures[texture].next = s->first_texture;
+    s->first_texture = texture;
+    s->textures++;
+    txm_texture_show(k, texture, s, 0);
     txm_block_retire(k, stub);
     txm_resume_world(k->world);
     k->stats->textures_opened++;

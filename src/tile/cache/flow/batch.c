@@ -565,9 +565,7 @@ txm_status txm_cache_process(txm_cache *c, txm_lookup_state *const *lanes, size_
 {
     txm_error_clear(err);
     *ticket = NULL;
-    pthread_mutex_lock(&c->lock);
-    txm_status status = c->own_viewer ? TXM_OK : txm_viewer_new(c, &c->own_viewer, err);
-    pthread_mutex_unlock(&c->lock);
+    const txm_status status = txm_own_viewer(c, err);
     return status ? status : txm_cache_viewer_process(c->own_viewer, lanes, count, ticket, err);
 }
 

@@ -173,7 +173,8 @@ struct txm_cache_viewer {
     txm_cache_viewer *next;
 };
 
-txm_status txm_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err);
+/* Makes the viewer of txm_cache_prepare if there is none yet; without the lock. */
+txm_status txm_own_viewer(txm_cache *c, txm_error *err);
 void txm_viewer_free(txm_cache_viewer *v);
 txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err);
 /* USAGE if the view of txm_cache_prepare is open: `call` would change what it shows. With the lock held. */

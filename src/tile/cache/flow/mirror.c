@@ -15,7 +15,7 @@ txm_status txm_mirror_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     txm_error_clear(err);
     pthread_mutex_lock(&v->cache->lock);
     txm_status status = txm_viewer_prepare(v, view, extent, err);
-    if (status == TXM_OK)
+    if (status == TXM_OK && look)
         look(user, v->cache);
     pthread_mutex_unlock(&v->cache->lock);
     return status;

@@ -25,8 +25,9 @@ typedef struct txm_mirror_changes {
 
 enum { TXM_MIRROR_GROUP = 64 };
 
-/* Prepares a view as txm_cache_viewer_prepare does, and calls `look` before anything that the view shows can change.
- * The functions below txm_mirror_inspect may only be called in `look`, except for those marked 'any time'. */
+/* Prepares a view as txm_cache_viewer_prepare does, and calls `look` before anything that the view shows can change; it
+ * may be NULL. The functions below txm_mirror_inspect may only be called in `look`, except for those marked 'any time'.
+ */
 txm_status txm_mirror_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent,
                               void (*look)(void *user, txm_cache *c), void *user, txm_error *err);
 /* Only calls `look`, for a view that is open already. */

@@ -156,12 +156,6 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* Another thread may change it meanwhile. */
-static uint64_t budget_of(const txm_cache *c)
-{
-    return __atomic_load_n(&c->options.max_bytes, __ATOMIC_RELAXED);
-}
-
 /* Formats a size as Cycles does: it divides by 1024 but changes the unit at 1000, so no number has four digits before
  * the point. */
 static void print_bytes(char text[32], uint64_t bytes)
@@ -182,7 +176,7 @@ static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
 {
     char set[32];
     const double again = percent(s->tiles_reloaded, s->tiles_loaded);
-    const uint64_t budget = budget_of(c);
+    const uint64_t budget = __atomic_load_n(&c->options.max_bytes, __ATOMIC_RELAXED);
     print_bytes(set, s->working_set_bytes + s->overhead_bytes);
     pthread_mutex_lock(&c->lock);
     const bool squeezed = c->tiles.squeezed, ended = c->tile_began[0] && txm_policy_of(c)->end_render_tile;
@@ -253,23 +247,18 @@ static void add_texture(txm_bytes *b, const txm_cache_texture_stats *t)
         txm_bytes_printf(b, "    failed: %llu (%s)\n", (unsigned long long)t->failures, t->message);
 }
 
-/* Each texture is handled under the lock, because replacing it meanwhile would free its path. */
-static void add_textures(txm_cache *c, txm_bytes *b, uint32_t count)
+/* Names and order are those of Cycles' statistics, so its users recognise them. Each texture is handled under the lock,
+ * because replacing it meanwhile would free its path. */
+static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
 {
-    txm_cache_texture_stats t;
-    for (uint32_t i = 0; i < count; i++) {
+    txm_bytes_printf(b, "Full Images:\n  none: small images have small tiles\nTiled Images:\n");
+    for (uint32_t i = 0; i < s->textures; i++) {
+        txm_cache_texture_stats t;
         pthread_mutex_lock(&c->lock);
         if (texture_stats(c, i, &t, NULL) == TXM_OK)
             add_texture(b, &t);
         pthread_mutex_unlock(&c->lock);
     }
-}
-
-/* Names and order are those of Cycles' statistics, so its users recognise them. */
-static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
-{
-    txm_bytes_printf(b, "Full Images:\n  none: small images have small tiles\nTiled Images:\n");
-    add_textures(c, b, s->textures);
     txm_bytes_printf(b, "Memory:\n");
     line_bytes(b, "Full image memory", 0);
     line_bytes(b, "Tiled image memory", s->tile_bytes);

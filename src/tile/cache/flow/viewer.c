@@ -14,6 +14,7 @@
  */
 #include "base/os/clock.h"
 #include "tile/cache/flow/flow.h"
+#include "tile/cache/flow/mirror.h"
 
 enum { WORD_BITS = 64 };
 
@@ -274,22 +275,14 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
 
 txm_status txm_cache_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err)
 {
-    txm_error_clear(err);
-    pthread_mutex_lock(&v->cache->lock);
-    txm_status status = txm_viewer_prepare(v, view, extent, err);
-    pthread_mutex_unlock(&v->cache->lock);
-    return status;
+    return txm_mirror_prepare(v, view, extent, NULL, NULL, err);
 }
 
 txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *extent, txm_error *err)
 {
     txm_error_clear(err);
-    pthread_mutex_lock(&c->lock);
-    txm_status status = c->own_viewer ? TXM_OK : txm_viewer_new(c, &c->own_viewer, err);
-    if (status == TXM_OK)
-        status = txm_viewer_prepare(c->own_viewer, view, extent, err);
-    pthread_mutex_unlock(&c->lock);
-    return status;
+    const txm_status status = txm_own_viewer(c, err);
+    return status ? status : txm_mirror_prepare(c->own_viewer, view, extent, NULL, NULL, err);
 }
 
 /* The entry counts as changed, so that the next view copies it again. */
@@ -304,7 +297,7 @@ void txm_cache_viewer_hide(txm_cache_viewer *v, uint32_t number)
 
 /* ---- beginning and end ---- */
 
-txm_status txm_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err)
+static txm_status viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err)
 {
     const size_t filter_bytes = TXM_FILTER_WORDS * sizeof(uint32_t);
     txm_cache_viewer *v = txm_allocate(&c->tiles, sizeof *v, _Alignof(txm_cache_viewer));
@@ -324,12 +317,20 @@ txm_status txm_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err)
     return TXM_OK;
 }
 
+txm_status txm_own_viewer(txm_cache *c, txm_error *err)
+{
+    pthread_mutex_lock(&c->lock);
+    const txm_status status = c->own_viewer ? TXM_OK : viewer_new(c, &c->own_viewer, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
 txm_status txm_cache_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err)
 {
     txm_error_clear(err);
     *out = NULL;
     pthread_mutex_lock(&c->lock);
-    txm_status status = txm_viewer_new(c, out, err);
+    txm_status status = viewer_new(c, out, err);
     pthread_mutex_unlock(&c->lock);
     return status;
 }

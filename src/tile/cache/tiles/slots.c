@@ -82,26 +82,6 @@ static uint32_t arena_with_room(const txm_tiles *t, uint32_t class)
     return t->slabs->arena_count;
 }
 
-/* Takes the first free piece. */
-static uint8_t *piece_of(txm_tiles *t, uint32_t arena)
-{
-    txm_arena *a = &t->slabs->arenas[arena];
-    uint32_t n = 0;
-    while (a->taken >> n & 1)
-        n++;
-    a->taken |= (uint64_t)1 << n;
-    a->used++;
-    t->slabs->classes[a->class].pieces_left--;
-    return a->memory + n * a->piece_bytes;
-}
-
-/* Whether to use a huge page: if the budget is large compared with it, and tiles of the class fill it. The kernel need
- * not provide one; madvise is only a hint. Otherwise an arena is one slab. */
-static bool is_huge(const txm_tiles *t, const txm_class *k)
-{
-    return k->pieces && (!t->max_bytes || t->max_bytes >= HUGE_FROM_BYTES) && txm_fits_budget(t, HUGE_BYTES);
-}
-
 /* Number of slots of a slab that has its own arena. With a small budget, slabs are small too: one pinned tile keeps its
  * whole slab in memory, and every class may have such a tile. */
 static uint32_t lone_slots(const txm_tiles *t, const txm_class *k)
@@ -112,11 +92,14 @@ static uint32_t lone_slots(const txm_tiles *t, const txm_class *k)
     return n > TXM_SLOTS ? TXM_SLOTS : n ? n : 1;
 }
 
-/* `exact`: the number of slots; 0: as many as the class has in a slab. */
+/* `exact`: the number of slots; 0: as many as the class has in a slab. A huge page is used if the budget is large
+ * compared with it, and tiles of the class fill it. The kernel need not provide one; madvise is only a hint. Otherwise
+ * an arena is one slab. */
 static bool new_arena(txm_tiles *t, uint32_t class, uint32_t exact, bool beyond, uint32_t *arena)
 {
     txm_class *k = &t->slabs->classes[class];
-    const bool huge = !exact && is_huge(t, k);
+    const bool huge =
+        !exact && k->pieces && (!t->max_bytes || t->max_bytes >= HUGE_FROM_BYTES) && txm_fits_budget(t, HUGE_BYTES);
     const uint32_t slots = exact ? exact : huge ? k->huge_slots : lone_slots(t, k);
     const size_t piece_bytes = slab_bytes_of(slots, k->tile_bytes), bytes = huge ? HUGE_BYTES : piece_bytes;
     uint32_t i = t->slabs->arenas_free ? 0 : t->slabs->arena_count;
@@ -245,8 +228,12 @@ static bool make_slab(txm_tiles *t, uint32_t class, uint32_t exact, bool beyond)
         ((arena = exact ? t->slabs->arena_count : arena_with_room(t, class)) == t->slabs->arena_count &&
          !new_arena(t, class, exact, beyond, &arena)))
         return false;
-    uint8_t *pixels = piece_of(t, arena);
-    const uint32_t n = t->slabs->arenas[arena].slots;
+    txm_arena *a = &t->slabs->arenas[arena];
+    const uint32_t n = a->slots, piece = (uint32_t)__builtin_ctzll(~a->taken); /* the first free one */
+    uint8_t *pixels = a->memory + piece * a->piece_bytes;
+    a->taken |= (uint64_t)1 << piece;
+    a->used++;
+    t->slabs->classes[class].pieces_left--;
     txm_slot *slots = txm_allocate(t, n * sizeof *slots, SMALL_ALIGNMENT);
     if (!slots) {
         give_piece(t, arena, pixels);
