@@ -22,7 +22,7 @@ typedef struct txm_open_file txm_open_file;   /* what it needs only while it is 
  * struct is cut off before `digest` for sources that have none. */
 typedef struct txm_source {
     txm_cache_file *file;
-    txm_view_texture *view;    /* without its first entry and average colour; shared by packed sources of one layout */
+    txm_view_texture *view;    /* without its first number and average colour; shared by sources of one layout */
     txm_load_failure *failure; /* NULL: nothing has failed */
     float load_seconds;
     uint32_t first;    /* number of its first tile */

@@ -9,7 +9,6 @@
 /* table.c: blocks of numbers, for a texture or for a source. False: out of memory. */
 bool txm_block_new(txm_catalog *k, uint32_t count, uint32_t texture, txm_source *source, uint32_t *first);
 void txm_block_retire(txm_catalog *k, uint32_t first);
-txm_status txm_source_register(txm_catalog *k, txm_source *s, txm_error *err);
 uint32_t txm_source_tiles(const txm_source *s);
 bool txm_table_new(txm_catalog *k);
 void txm_table_free(txm_catalog *k);
@@ -52,7 +51,7 @@ typedef struct txm_own {
     uint32_t texture_capacity, view_capacity, udim_capacity, quick_udim_capacity;
     txm_source **buckets;                      /* hash table of sources that have a digest */
     uint32_t bucket_count, source_count;       /* a power of two, or 0; number of sources in the table */
-    struct txm_shape *shapes[TXM_SHAPE_LISTS]; /* layouts of packed textures; kept as long as the cache */
+    struct txm_shape *shapes[TXM_SHAPE_LISTS]; /* layouts of textures; kept as long as the cache */
     double failed_seconds;                     /* time of the last temporary failure */
 } txm_own;
 

@@ -10,7 +10,6 @@
  */
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "tile/cache/catalog/parts.h"
 
 /* A run of numbers, identified by the first one: that of a texture that is not open, or those of a source. */
@@ -566,18 +565,4 @@ void txm_texture_show(txm_catalog *k, uint32_t texture, const txm_source *s, uin
                             .first = first,
                             .scale = 1.0f,
                             .average = {0.5f, 0.5f, 0.5f, 1.0f}};
-}
-
-/* Gives a new source its numbers. No texture shows it yet. */
-txm_status txm_source_register(txm_catalog *k, txm_source *s, txm_error *err)
-{
-    const uint32_t tiles = txm_source_tiles(s);
-    for (uint32_t i = 0, at = 0; i < s->view->levels && !txm_view_is_packed(s->view); i++) {
-        s->view->level_first[i] = at;
-        at += txm_view_tiles(s->view, i);
-    }
-    return txm_block_new(k, tiles, TXM_NO_TEXTURE, s, &s->first)
-               ? TXM_OK
-               : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the page table of %u tiles", s->file->path,
-                          tiles);
 }

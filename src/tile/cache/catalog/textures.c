@@ -86,54 +86,33 @@ uint32_t txm_failed_slot(txm_catalog *k, const txm_error *err, double seconds)
 
 /* ---- shapes ---- */
 
-/* The layout of a source's texels in memory, without its first entry and average colour. Packed textures of the same
- * layout share one, because there may be millions of them. */
+/* The layout of a source's texels in memory and of its numbers, without the first one, and without the average colour.
+ * Sources of the same layout share one, because there may be millions of them. */
 typedef struct txm_shape {
     txm_view_texture view; /* must be first: sources point to it */
     struct txm_shape *next;
-    uint64_t level_loads[]; /* one per level; packed textures have none */
 } txm_shape;
 
-uint64_t *txm_level_loads(const txm_source *s)
-{
-    return ((txm_shape *)(void *)s->view)->level_loads;
-}
-
-static size_t shape_bytes(const txm_view_texture *v)
-{
-    return sizeof(txm_shape) + (txm_view_is_packed(v) ? 0 : v->levels * sizeof(uint64_t));
-}
-
-/* Copies a description for a source. Packed sources with equal descriptions share one copy. NULL: out of memory. */
+/* NULL: out of memory. */
 static txm_view_texture *keep_shape(txm_catalog *k, const txm_view_texture *described)
 {
-    const size_t bytes = shape_bytes(described);
     txm_view_texture view = *described;
-    txm_shape **list = NULL;
     view.first = 0;
     memset(view.average, 0, sizeof view.average);
-    if (txm_view_is_packed(&view)) {
-        list = &k->own->shapes[(view.width * 31 + view.height) % TXM_SHAPE_LISTS];
-        for (txm_shape *known = *list; known; known = known->next)
-            if (memcmp(&known->view, &view, sizeof view) == 0)
-                return &known->view;
+    for (uint32_t i = 0, at = 0; i < view.levels && !txm_view_is_packed(&view); i++) {
+        view.level_first[i] = at;
+        at += txm_view_tiles(&view, i);
     }
-    txm_shape *shape = txm_allocate(k->tiles, bytes, _Alignof(txm_shape));
+    txm_shape **list = &k->own->shapes[(view.width * 31 + view.height) % TXM_SHAPE_LISTS];
+    for (txm_shape *known = *list; known; known = known->next)
+        if (memcmp(&known->view, &view, sizeof view) == 0)
+            return &known->view;
+    txm_shape *shape = txm_allocate(k->tiles, sizeof *shape, _Alignof(txm_shape));
     if (!shape)
         return NULL;
-    memset(shape, 0, bytes);
-    shape->view = view;
-    if (list) {
-        shape->next = *list;
-        *list = shape;
-    }
+    *shape = (txm_shape){view, *list};
+    *list = shape;
     return &shape->view;
-}
-
-static void release_shape(txm_catalog *k, txm_view_texture *view)
-{
-    if (view && !txm_view_is_packed(view))
-        txm_release(k->tiles, view, shape_bytes(view));
 }
 
 /* ---- sources ---- */
@@ -141,6 +120,17 @@ static void release_shape(txm_catalog *k, txm_view_texture *view)
 static size_t bytes_of_source(const txm_source *s)
 {
     return s->hashed ? sizeof *s : offsetof(txm_source, digest);
+}
+
+uint64_t *txm_level_loads(const txm_source *s)
+{
+    return (uint64_t *)(void *)((uint8_t *)(uintptr_t)s + bytes_of_source(s));
+}
+
+/* With the counts of its levels, which packed textures do not have. */
+static size_t all_bytes_of(const txm_source *s)
+{
+    return bytes_of_source(s) + (txm_view_is_packed(s->view) ? 0 : s->view->levels * sizeof(uint64_t));
 }
 
 static txm_source **list_of(txm_catalog *k, const txm_source *s)
@@ -206,8 +196,7 @@ void txm_source_drop(txm_catalog *k, txm_source *s)
     }
     txm_file_drop(k, &s->file);
     free_failure(k, &s->failure);
-    release_shape(k, s->view);
-    txm_release(k->tiles, s, bytes_of_source(s));
+    txm_release(k->tiles, s, all_bytes_of(s));
 }
 
 bool txm_catalog_init(txm_catalog *k)
@@ -249,21 +238,18 @@ void txm_catalog_free(txm_catalog *k)
  * (many.c). */
 static txm_status keep_source(txm_catalog *k, const txm_source *made, txm_source **out, txm_error *err)
 {
-    const size_t bytes = bytes_of_source(made);
+    const size_t bytes = all_bytes_of(made);
     txm_view_texture *view = !made->hashed || grow_buckets(k) ? keep_shape(k, made->view) : NULL;
     txm_source *s = view ? txm_allocate(k->tiles, bytes, _Alignof(txm_source)) : NULL;
-    if (!s) {
-        release_shape(k, view);
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", made->file->path);
+    if (s) {
+        memset(s, 0, bytes);
+        memcpy(s, made, bytes_of_source(made));
+        s->view = view;
+        s->first_texture = TXM_NO_TEXTURE;
     }
-    memcpy(s, made, bytes);
-    s->view = view;
-    s->first_texture = TXM_NO_TEXTURE;
-    txm_status status = txm_source_register(k, s, err);
-    if (status != TXM_OK) {
-        release_shape(k, view);
+    if (!s || !txm_block_new(k, txm_source_tiles(s), TXM_NO_TEXTURE, s, &s->first)) {
         txm_release(k->tiles, s, bytes);
-        return status;
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", made->file->path);
     }
     s->file->textures++;
     if (s->view->tile_bytes > atomic_load(&k->world->largest_tile))
