@@ -92,11 +92,9 @@ static txm_status read_xml_file(xml_scene *all, const char *path, const char *li
 
 static const char *attribute(const XML_Char **attributes, const char *name)
 {
-    for (; *attributes; attributes += 2) {
-        if (strcmp(attributes[0], name) == 0) {
+    for (; *attributes; attributes += 2)
+        if (strcmp(attributes[0], name) == 0)
             return attributes[1];
-        }
-    }
     return NULL;
 }
 
@@ -104,13 +102,11 @@ static const char *attribute(const XML_Char **attributes, const char *name)
 static char *path_in(const xml_file *file, const char *stored)
 {
     char *slashes, *joined, *path;
-    if (txm_path_map_apply(file->all->scene->options.maps, file->all->scene->options.map_count, stored, &path)) {
+    if (txm_path_map_apply(file->all->scene->options.maps, file->all->scene->options.map_count, stored, &path))
         return path;
-    }
     slashes = txm_strdup(stored);
-    for (char *p = slashes; p && *p; p++) {
+    for (char *p = slashes; p && *p; p++)
         *p = *p == '\\' ? '/' : *p;
-    }
     joined = slashes ? txm_path_join(file->folder, slashes) : NULL;
     path = joined ? txm_path_normal(joined) : NULL;
     free(joined);
@@ -166,21 +162,17 @@ static bool add_graph_node(graph *g, const char *kind, const char *name, size_t 
                                           "reroute",
                                           "squeeze",
                                           "brightness_contrast"};
-    if (!name || g->node_count == MAX_GRAPH_NODES) { /* without a name, nothing can be connected to it */
+    if (!name || g->node_count == MAX_GRAPH_NODES) /* without a name, nothing can be connected to it */
         return true;
-    }
-    if (!TXM_GROW(g->nodes, g->node_capacity, g->node_count)) {
+    if (!TXM_GROW(g->nodes, g->node_capacity, g->node_count))
         return false;
-    }
     graph_node *n = &g->nodes[g->node_count++];
     *n = (graph_node){.links = NO_INDEX, .image = image, .bends = strcmp(kind, "normal_map") == 0};
-    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
         n->passes |= strcmp(kind, passing[i]) == 0;
-    }
     txm_name *entry = txm_names_entry(&g->names, name);
-    if (entry) {
+    if (entry)
         entry->value = g->node_count;
-    }
     return entry != NULL;
 }
 
@@ -201,12 +193,10 @@ static bool add_graph_link(graph *g, const char *from, const char *to)
     const char *socket;
     const uint32_t source = graph_end(g, from, &socket), target = graph_end(g, to, &socket);
     if (source == NO_INDEX || target == NO_INDEX || txm_ncasecmp(socket, "fac", 3) == 0 ||
-        g->link_count == MAX_GRAPH_LINKS) {
+        g->link_count == MAX_GRAPH_LINKS)
         return true;
-    }
-    if (!TXM_GROW(g->links, g->link_capacity, g->link_count)) {
+    if (!TXM_GROW(g->links, g->link_capacity, g->link_count))
         return false;
-    }
     g->links[g->link_count] = (graph_link){.from = source, .next = g->nodes[target].links};
     g->nodes[target].links = (uint32_t)g->link_count++;
     return true;
@@ -216,25 +206,20 @@ static bool add_graph_link(graph *g, const char *from, const char *to)
 static bool mark_normals(graph *g, txm_node_list *list)
 {
     bool ok = true;
-    for (size_t n = 0; ok && n < g->node_count; n++) {
-        if (g->nodes[n].bends && (ok = TXM_GROW(g->waiting, g->waiting_capacity, g->waiting_count))) {
+    for (size_t n = 0; ok && n < g->node_count; n++)
+        if (g->nodes[n].bends && (ok = TXM_GROW(g->waiting, g->waiting_capacity, g->waiting_count)))
             g->waiting[g->waiting_count++] = (uint32_t)n;
-        }
-    }
     while (ok && g->waiting_count) {
         const graph_node *n = &g->nodes[g->waiting[--g->waiting_count]];
         for (uint32_t l = n->links; ok && l != NO_INDEX; l = g->links[l].next) {
             graph_node *from = &g->nodes[g->links[l].from];
-            if (from->image) {
+            if (from->image)
                 list->entries.data[from->image - 1].normal = true;
-            }
-            if (!from->passes || from->seen) {
+            if (!from->passes || from->seen)
                 continue;
-            }
             from->seen = true;
-            if ((ok = TXM_GROW(g->waiting, g->waiting_capacity, g->waiting_count))) {
+            if ((ok = TXM_GROW(g->waiting, g->waiting_capacity, g->waiting_count)))
                 g->waiting[g->waiting_count++] = g->links[l].from;
-            }
         }
     }
     return ok;
@@ -253,9 +238,8 @@ static void take_image_node(xml_file *file, const XML_Char **attributes, bool en
         char *end;
         numbers += strspn(numbers, " \t\r\n");
         const long tile = strtol(numbers, &end, 10);
-        if (tile > 1000 && tile < 100000) {
+        if (tile > 1000 && tile < 100000)
             tiles[tile_count++] = (uint32_t)tile;
-        }
         numbers = end + strcspn(end, " \t\r\n");
     }
     char *path = filename && *filename ? path_in(file, filename) : txm_strdup("");
@@ -279,9 +263,8 @@ static void take_image_node(xml_file *file, const XML_Char **attributes, bool en
                                .interpolation = txm_node_interpolation(attribute(attributes, "interpolation"))};
         node.tiled = node.tile_count > 0;
         txm_status status = txm_nodes_add(file->all->scene, &file->all->nodes, &node, file->err);
-        if (status != TXM_OK) {
+        if (status != TXM_OK)
             stop(file, status);
-        }
     }
     free(path);
     free(tiles);
@@ -293,9 +276,8 @@ static void take_include(xml_file *file, const char *src)
     xml_scene *all = file->all;
     txm_error why = {0};
     char *path = src ? path_in(file, src) : NULL;
-    if (!src) {
+    if (!src)
         return;
-    }
     if (!path) {
         stop(file, txm_no_memory(file->err, file->path));
         return;
@@ -309,9 +291,8 @@ static void take_include(xml_file *file, const char *src)
             stop(file, txm_fail_with(file->err, status, &why));
         } else {
             status = txm_nodes_add_library(all->scene, path, file->path, status, why.message, file->err);
-            if (status != TXM_OK) {
+            if (status != TXM_OK)
                 stop(file, status);
-            }
         }
     }
     free(path);
@@ -327,20 +308,17 @@ static xml_place take_scene_element(xml_file *file, const char *name, const XML_
         free(file->owner);
         file->owner = txm_strdup(background ? "background" : owner ? owner : "shader");
         file->background = background;
-        if (!file->owner) {
+        if (!file->owner)
             stop(file, txm_no_memory(file->err, file->path));
-        }
         return IN_SHADER;
     }
     if (txm_casecmp(name, "include") == 0) {
         take_include(file, attribute(attributes, "src"));
         return ELSEWHERE;
     }
-    for (size_t i = 0; i < sizeof nesting / sizeof *nesting; i++) {
-        if (txm_casecmp(name, nesting[i]) == 0) {
+    for (size_t i = 0; i < sizeof nesting / sizeof *nesting; i++)
+        if (txm_casecmp(name, nesting[i]) == 0)
             return IN_SCENE;
-        }
-    }
     return ELSEWHERE;
 }
 
@@ -349,9 +327,8 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
     xml_file *file = user;
     xml_place place = file->depth ? file->places[file->depth - 1] : AT_TOP, inside = ELSEWHERE;
     /* Expat calls this a few more times after it was stopped. */
-    if (file->status != TXM_OK) {
+    if (file->status != TXM_OK)
         return;
-    }
     if (file->depth == MAX_DEPTH) {
         stop(file, txm_fail(file->err, TXM_STATUS_CORRUPT, "%s: its elements are nested more than %d deep", file->path,
                             MAX_DEPTH));
@@ -367,9 +344,8 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
     } else if (place == IN_SHADER) {
         const bool environment = strcmp(name, "environment_texture") == 0;
         const bool image = environment || strcmp(name, "image_texture") == 0;
-        if (image) {
+        if (image)
             take_image_node(file, attributes, environment);
-        }
         if (file->all->scene->options.lint && file->status == TXM_OK) {
             /* The image node, if it is one, was just added. */
             const size_t entry = image ? file->all->nodes.entries.count : 0;
@@ -377,9 +353,8 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
                 txm_casecmp(name, "connect") == 0
                     ? add_graph_link(&file->graph, attribute(attributes, "from"), attribute(attributes, "to"))
                     : add_graph_node(&file->graph, name, attribute(attributes, "name"), entry);
-            if (!kept) {
+            if (!kept)
                 stop(file, txm_no_memory(file->err, file->path));
-            }
         }
     }
     file->places[file->depth++] = inside;
@@ -390,14 +365,12 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
     xml_file *file = user;
     (void)name;
     if (file->depth && file->places[file->depth - 1] == IN_SHADER && file->status == TXM_OK) {
-        if (!mark_normals(&file->graph, &file->all->nodes)) {
+        if (!mark_normals(&file->graph, &file->all->nodes))
             stop(file, txm_no_memory(file->err, file->path));
-        }
         free_graph(&file->graph);
     }
-    if (file->depth) {
+    if (file->depth)
         file->depth--;
-    }
 }
 
 static void XMLCALL on_entity(void *user, const XML_Char *name, int is_parameter, const XML_Char *value, int length,
@@ -421,25 +394,22 @@ static txm_status load_xml_bytes(const char *path, txm_bytes *out, txm_error *er
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &st) != 0) {
         txm_status status = txm_fail_errno(err, errno, "%s: cannot open", path);
-        if (fd >= 0) {
+        if (fd >= 0)
             close(fd);
-        }
         return status;
     }
     txm_status status = TXM_OK;
-    if (!S_ISREG(st.st_mode)) {
+    if (!S_ISREG(st.st_mode))
         status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
-    } else if (st.st_size > MAX_FILE_BYTES) {
+    else if (st.st_size > MAX_FILE_BYTES)
         status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: larger than %d MiB", path, MAX_FILE_BYTES >> 20);
-    } else if (!txm_bytes_reserve(out, (size_t)st.st_size + 1)) {
+    else if (!txm_bytes_reserve(out, (size_t)st.st_size + 1))
         status = txm_no_memory(err, path);
-    }
     if (status == TXM_OK) {
         const int64_t got = txm_read_most(fd, out->data, (size_t)st.st_size);
         out->size = got > 0 ? (size_t)got : 0;
-        if (got < 0) {
+        if (got < 0)
             status = txm_fail_errno(err, errno, "%s: cannot read", path);
-        }
     }
     close(fd);
     return status;
@@ -452,12 +422,10 @@ static txm_status read_xml_file(xml_scene *all, const char *path, const char *li
     xml_file *file = txm_calloc(1, sizeof *file);
     char *folder = txm_path_dir(path);
     txm_status status = TXM_OK;
-    if (!file || !folder || !txm_names_put(&all->seen, path)) {
+    if (!file || !folder || !txm_names_put(&all->seen, path))
         status = txm_no_memory(err, path);
-    }
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = load_xml_bytes(path, &bytes, err);
-    }
     if (status == TXM_OK) {
         *file = (xml_file){.all = all, .path = path, .library = library, .folder = folder, .err = err};
         file->parser = XML_ParserCreate(NULL);
@@ -492,9 +460,8 @@ txm_status txm_scene_read_xml(txm_scene *scene, const char *path, txm_error *err
 {
     xml_scene all = {.scene = scene};
     txm_status status = read_xml_file(&all, path, "", err);
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = txm_nodes_collect(scene, &all.nodes, err);
-    }
     txm_names_free(&all.seen);
     free(all.nodes.entries.data);
     return status;

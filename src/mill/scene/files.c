@@ -39,17 +39,14 @@ static txm_status add_image_file(txm_scene *scene, file_table *files, const char
     struct stat st;
     int rc = stat(path, &st) == 0 ? 0 : errno;
     bool exists = !is_missing(rc);
-    if (rc && !is_out_of_reach(rc)) {
+    if (rc && !is_out_of_reach(rc))
         return txm_fail_errno(err, rc, "%s: cannot be examined", path);
-    }
-    if (!exists && only_existing) {
+    if (!exists && only_existing)
         return TXM_OK;
-    }
     const char *kept = txm_scene_keep(scene, path);
     txm_scene_image_file *f = kept ? TXM_STORE_ADD(&scene->store, files) : NULL;
-    if (!f) {
+    if (!f)
         return txm_scene_exhausted(scene, err);
-    }
     *f = (txm_scene_image_file){kept, number, exists, !rc && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0};
     return TXM_OK;
 }
@@ -57,9 +54,8 @@ static txm_status add_image_file(txm_scene *scene, file_table *files, const char
 static int compare_numbers(const void *a, const void *b)
 {
     const txm_scene_image_file *left = a, *right = b;
-    if (left->number != right->number) {
+    if (left->number != right->number)
         return left->number < right->number ? -1 : 1;
-    }
     return strcmp(left->path, right->path);
 }
 
@@ -85,21 +81,18 @@ static txm_status read_frames(txm_scene *scene, const char *folder, const char *
     txm_status status = TXM_OK;
     struct dirent *entry;
     DIR *dir = opendir(folder);
-    if (!dir) { /* without the folder there are no frames: the image is missing */
+    if (!dir) /* without the folder there are no frames: the image is missing */
         return is_out_of_reach(errno) ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot open the folder", folder);
-    }
     while (status == TXM_OK && (errno = 0, entry = readdir(dir))) {
-        if (!is_frame(entry->d_name, like, begin, digits, may_be_longer)) {
+        if (!is_frame(entry->d_name, like, begin, digits, may_be_longer))
             continue;
-        }
         char *path = txm_path_join(folder, entry->d_name);
         uint32_t number = (uint32_t)strtoul(entry->d_name + begin, NULL, 10);
         status = path ? add_image_file(scene, files, path, number, true, err) : txm_scene_exhausted(scene, err);
         free(path);
     }
-    if (status == TXM_OK && errno) {
+    if (status == TXM_OK && errno)
         status = txm_fail_errno(err, errno, "%s: cannot read the folder", folder);
-    }
     closedir(dir);
     return status;
 }
@@ -112,9 +105,8 @@ static char *tile_path(const char *path, uint32_t tile)
 {
     const char *udim = strstr(path, "<UDIM>"), *uv = strstr(path, "<UVTILE>");
     uint32_t index = tile > 1000 ? tile - 1001 : 0;
-    if (udim) {
+    if (udim)
         return txm_asprintf("%.*s%04u%s", (int)(udim - path), path, tile, udim + strlen("<UDIM>"));
-    }
     if (uv) {
         return txm_asprintf("%.*su%u_v%u%s", (int)(uv - path), path, index % 10 + 1, index / 10 + 1,
                             uv + strlen("<UVTILE>"));
@@ -154,13 +146,11 @@ static txm_status expand_tiles(txm_scene *scene, const txm_scene_image *image, f
 static size_t find_digits(const char *name, size_t *digits)
 {
     size_t end = (size_t)(txm_path_ext(name) - name);
-    while (end > 0 && !isdigit((unsigned char)name[end - 1])) {
+    while (end > 0 && !isdigit((unsigned char)name[end - 1]))
         end--;
-    }
     size_t begin = end;
-    while (begin > 0 && isdigit((unsigned char)name[begin - 1])) {
+    while (begin > 0 && isdigit((unsigned char)name[begin - 1]))
         begin--;
-    }
     *digits = end - begin > MOST_DIGITS ? 0 : end - begin;
     return begin;
 }
@@ -171,9 +161,8 @@ static txm_status expand_sequence(txm_scene *scene, const txm_scene_image *image
     const char *like = txm_path_base(image->path);
     size_t digits;
     const size_t begin = find_digits(like, &digits);
-    if (!digits) {
+    if (!digits)
         return add_image_file(scene, files, image->path, 0, true, err);
-    }
     char *folder = txm_path_dir(image->path);
     txm_status status =
         folder ? read_frames(scene, folder, like, begin, digits, true, files, err) : txm_scene_exhausted(scene, err);
@@ -191,9 +180,8 @@ const txm_frame_range *txm_scene_frames(const txm_scene *scene, size_t *count)
 bool txm_scene_frame_number(const txm_scene *scene, const txm_scene_user *user, int32_t frame, uint32_t *number)
 {
     const size_t index = (size_t)(user - scene->users.data);
-    if (scene->varies_frames || index >= scene->frames.count || !scene->frames.data[index].known) {
+    if (scene->varies_frames || index >= scene->frames.count || !scene->frames.data[index].known)
         return false;
-    }
     const txm_sequence_use *use = &scene->frames.data[index];
     const int64_t length = use->frames;
     int64_t at = (int64_t)frame - use->start + 1;
@@ -213,12 +201,10 @@ char *txm_scene_numbered_path(const txm_scene_image *image, uint32_t number)
     size_t digits;
     const size_t begin = find_digits(name, &digits);
     const bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
-    if (image->source == TXM_SCENE_SOURCE_TILED && has_token) {
+    if (image->source == TXM_SCENE_SOURCE_TILED && has_token)
         return tile_path(image->path, number);
-    }
-    if (image->source != TXM_SCENE_SOURCE_SEQUENCE || !digits) {
+    if (image->source != TXM_SCENE_SOURCE_SEQUENCE || !digits)
         return NULL;
-    }
     return txm_asprintf("%.*s%0*u%s", (int)(name + begin - image->path), image->path, (int)digits, number,
                         name + begin + digits);
 }
@@ -230,30 +216,27 @@ txm_status txm_scene_expand(txm_scene *scene, bool is_packed, txm_scene_image *o
     bool has_files = out->source == TXM_SCENE_SOURCE_FILE || out->source == TXM_SCENE_SOURCE_SEQUENCE ||
                      out->source == TXM_SCENE_SOURCE_TILED;
     out->state = TXM_SCENE_STATE_READY;
-    if (!has_files) { /* movies, generated and viewer images have none in Cycles' cache */
+    if (!has_files) /* movies, generated and viewer images have none in Cycles' cache */
         out->state = TXM_SCENE_STATE_NO_FILE;
-    } else if (is_packed) {
+    else if (is_packed)
         out->state = TXM_SCENE_STATE_PACKED;
-    } else if (!*out->path) {
+    else if (!*out->path)
         out->state = TXM_SCENE_STATE_NO_PATH;
-    } else if (out->source == TXM_SCENE_SOURCE_TILED) {
+    else if (out->source == TXM_SCENE_SOURCE_TILED)
         status = expand_tiles(scene, out, &files, err);
-    } else if (out->source == TXM_SCENE_SOURCE_SEQUENCE) {
+    else if (out->source == TXM_SCENE_SOURCE_SEQUENCE)
         status = expand_sequence(scene, out, &files, err);
-    } else {
+    else
         status = add_image_file(scene, &files, out->path, 0, false, err);
-    }
     if (status != TXM_OK) {
         free(files.data);
         return status;
     }
     if (out->state == TXM_SCENE_STATE_READY) {
-        if (files.count > 1) {
+        if (files.count > 1)
             qsort(files.data, files.count, sizeof *files.data, compare_numbers);
-        }
-        if (files.count == 0 || (files.count == 1 && !files.data[0].exists)) {
+        if (files.count == 0 || (files.count == 1 && !files.data[0].exists))
             out->state = TXM_SCENE_STATE_MISSING;
-        }
     }
     out->files = files.data;
     out->file_count = files.count;
@@ -265,11 +248,9 @@ txm_status txm_scene_expand(txm_scene *scene, bool is_packed, txm_scene_image *o
 size_t txm_scene_server_bytes(const char *stored)
 {
     static const char *const starts[] = {"\\\\?\\UNC\\", "\\\\?\\", "\\\\"};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        if (strncmp(stored, starts[i], strlen(starts[i])) == 0) {
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(stored, starts[i], strlen(starts[i])) == 0)
             return strlen(starts[i]);
-        }
-    }
     return 0;
 }
 
@@ -278,9 +259,8 @@ size_t txm_scene_server_bytes(const char *stored)
 static char *stored_slashes(const char *stored)
 {
     char *path = txm_strdup(stored);
-    for (char *p = path ? path + txm_scene_server_bytes(path) : NULL; p && *p; p++) {
+    for (char *p = path ? path + txm_scene_server_bytes(path) : NULL; p && *p; p++)
         *p = *p == '\\' ? '/' : *p;
-    }
     return path;
 }
 
@@ -299,18 +279,14 @@ static size_t mapped_bytes(const char *path, const char *from)
 {
     bool server = from[0] && strchr("/\\", from[0]) && from[1] == from[0], folds = server || is_drive(from);
     size_t n = strlen(from);
-    while (n > 1 && strchr("/\\", from[n - 1])) {
+    while (n > 1 && strchr("/\\", from[n - 1]))
         n--;
-    }
     /* "//" in a .blend file is its folder, so a server is named with backslashes. */
-    if (server && strncmp(path, "\\\\", 2) != 0) {
+    if (server && strncmp(path, "\\\\", 2) != 0)
         return 0;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (path_letter(path[i], folds) != path_letter(from[i], folds)) {
+    for (size_t i = 0; i < n; i++)
+        if (path_letter(path[i], folds) != path_letter(from[i], folds))
             return 0;
-        }
-    }
     return !path[n] || strchr("/\\", path[n]) ? n : 0;
 }
 
@@ -326,9 +302,8 @@ bool txm_path_map_apply(const txm_path_map *maps, size_t count, const char *stor
         }
         free(rest);
         free(joined);
-        if (n) {
+        if (n)
             return true;
-        }
     }
     return false;
 }
@@ -337,9 +312,8 @@ bool txm_path_map_apply(const txm_path_map *maps, size_t count, const char *stor
 const char *txm_scene_path(txm_scene *scene, const char *stored, const char *folder)
 {
     char *slashes = NULL, *path = NULL;
-    if (!txm_path_map_apply(scene->options.maps, scene->options.map_count, stored, &path)) {
+    if (!txm_path_map_apply(scene->options.maps, scene->options.map_count, stored, &path))
         slashes = stored_slashes(stored);
-    }
     if (slashes && slashes[0] == '/' && slashes[1] == '/') {
         char *joined = txm_asprintf("%s/%s", folder, slashes + 2);
         path = joined ? txm_path_normal(joined) : NULL;

@@ -22,9 +22,8 @@ txm_status txm_nodes_add_library(txm_scene *scene, const char *path, const char 
                         TXM_SCENE_MAX_FILES);
     }
     txm_scene_library *library = TXM_STORE_ADD(&scene->store, &scene->libraries);
-    if (!library) {
+    if (!library)
         return txm_scene_exhausted(scene, err);
-    }
     *library = (txm_scene_library){.path = txm_scene_keep(scene, path),
                                    .parent = txm_scene_keep(scene, parent),
                                    .state = status == TXM_OK                 ? TXM_SCENE_LIBRARY_STATE_READ
@@ -40,21 +39,17 @@ txm_status txm_nodes_add_library(txm_scene *scene, const char *path, const char 
 /* Index of the word in a list that ends with NULL; 0, Cycles' default, if it is not in the list. */
 static int word_index(const char *word, const char *const *words)
 {
-    for (int i = 0; word && words[i]; i++) {
-        if (strcmp(word, words[i]) == 0) {
+    for (int i = 0; word && words[i]; i++)
+        if (strcmp(word, words[i]) == 0)
             return i;
-        }
-    }
     return 0;
 }
 
 txm_alpha txm_node_alpha(const char *word)
 {
-    for (int a = 0; word && a <= TXM_ALPHA_AUTO; a++) {
-        if (a != TXM_ALPHA_DEFAULT && strcmp(word, txm_alpha_stored_name((txm_alpha)a)) == 0) {
+    for (int a = 0; word && a <= TXM_ALPHA_AUTO; a++)
+        if (a != TXM_ALPHA_DEFAULT && strcmp(word, txm_alpha_stored_name((txm_alpha)a)) == 0)
             return (txm_alpha)a;
-        }
-    }
     return TXM_ALPHA_AUTO;
 }
 
@@ -84,12 +79,10 @@ static const char *space_setting(txm_scene *scene, const char *stored, txm_scene
         out->colorspace_name = txm_scene_keep(scene, name);
         out->data = txm_scene_is_data(scene, name);
     }
-    if (!*stored) {
+    if (!*stored)
         return "auto";
-    }
-    if (name) {
+    if (name)
         return txm_scene_keep(scene, txm_space_setting(stored));
-    }
     char *setting = txm_space_unknown(stored);
     const char *kept = setting ? txm_scene_keep(scene, setting) : NULL;
     free(setting);
@@ -99,9 +92,8 @@ static const char *space_setting(txm_scene *scene, const char *stored, txm_scene
 txm_status txm_nodes_add(txm_scene *scene, txm_node_list *list, const txm_image_node *node, txm_error *err)
 {
     txm_node_entry *e = TXM_STORE_ADD(&scene->store, &list->entries);
-    if (!e) {
+    if (!e)
         return txm_scene_exhausted(scene, err);
-    }
     e->image = (txm_scene_image){
         .name = txm_scene_keep(scene, *node->path ? txm_path_base(node->path) : node->node),
         .stored_path = txm_scene_keep(scene, node->stored_path),
@@ -144,18 +136,14 @@ txm_status txm_nodes_add(txm_scene *scene, txm_node_list *list, const txm_image_
 static int compare_lookups(const txm_scene_image *a, const txm_scene_image *b)
 {
     int order = strcmp(a->path, b->path);
-    if (order == 0) {
+    if (order == 0)
         order = strcmp(a->colorspace, b->colorspace);
-    }
-    if (order == 0) {
+    if (order == 0)
         order = (int)a->alpha - (int)b->alpha;
-    }
-    if (order == 0) {
+    if (order == 0)
         order = (int)a->source - (int)b->source;
-    }
-    if (order || a->tile_count != b->tile_count) {
+    if (order || a->tile_count != b->tile_count)
         return order ? order : a->tile_count < b->tile_count ? -1 : 1;
-    }
     return a->tile_count ? memcmp(a->tiles, b->tiles, a->tile_count * sizeof *a->tiles) : 0;
 }
 
@@ -163,9 +151,8 @@ static int compare_nodes(const void *a, const void *b)
 {
     const txm_node_entry *left = a, *right = b;
     int order = compare_lookups(&left->image, &right->image);
-    if (order == 0) {
+    if (order == 0)
         order = strcmp(left->user.owner, right->user.owner);
-    }
     return order ? order : strcmp(left->user.node, right->user.node);
 }
 
@@ -182,15 +169,13 @@ static txm_status add_images(txm_scene *scene, const txm_node_list *list, txm_er
     for (size_t i = 0; i < list->entries.count; i++) {
         const txm_node_entry *e = &list->entries.data[i];
         txm_scene_user *user = TXM_STORE_ADD(&scene->store, &scene->users);
-        if (!user) {
+        if (!user)
             return txm_scene_exhausted(scene, err);
-        }
         *user = e->user;
         if (starts_image(list, i)) {
             txm_scene_image *image = TXM_STORE_ADD(&scene->store, &scene->images);
-            if (!image) {
+            if (!image)
                 return txm_scene_exhausted(scene, err);
-            }
             *image = e->image;
         }
         scene->images.data[scene->images.count - 1].user_count++;
@@ -211,9 +196,8 @@ static txm_status report_normals(txm_scene *scene, const txm_node_list *list, tx
         /* A scene-linear space keeps the values, only under another name. */
         const char *name = used->colorspace_name;
         if (list->entries.data[i].normal && image != last && !used->data && name && strcmp(name, linear) != 0 &&
-            strcmp(name, "scene_linear") != 0 && !txm_scene_report_normal(scene, image)) {
+            strcmp(name, "scene_linear") != 0 && !txm_scene_report_normal(scene, image))
             return txm_scene_exhausted(scene, err);
-        }
         last = list->entries.data[i].normal ? image : last;
     }
     return TXM_OK;
@@ -225,9 +209,8 @@ txm_status txm_nodes_collect(txm_scene *scene, txm_node_list *list, txm_error *e
         txm_node_entry *e = &list->entries.data[i];
         e->image.tiles = e->image.tile_count ? &scene->tiles.data[e->tiles_begin] : NULL;
     }
-    if (list->entries.count) {
+    if (list->entries.count)
         qsort(list->entries.data, list->entries.count, sizeof *list->entries.data, compare_nodes);
-    }
     txm_status status = add_images(scene, list, err);
     const txm_scene_user *users = scene->users.data;
     for (size_t i = 0; status == TXM_OK && i < scene->images.count; i++) {

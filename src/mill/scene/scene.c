@@ -197,14 +197,11 @@ bool txm_scene_is_data(const txm_scene *scene, const char *colorspace)
 {
     static const char *const data_names[] = {"Non-Color", "Non-Colour Data", "Generic Data",
                                              "Raw",       "Utility - Raw",   "data"};
-    if (scene->options.colors.is_data) {
+    if (scene->options.colors.is_data)
         return scene->options.colors.is_data(scene->options.colors.user, colorspace);
-    }
-    for (size_t i = 0; i < sizeof data_names / sizeof *data_names; i++) {
-        if (strcmp(colorspace, data_names[i]) == 0) {
+    for (size_t i = 0; i < sizeof data_names / sizeof *data_names; i++)
+        if (strcmp(colorspace, data_names[i]) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -228,9 +225,8 @@ const char *txm_scene_opened_name(void *config, const char *name, const char *in
     const bool decides = TXM_RELEASE(blender, interop_ids) && *name && *interop_id;
     const char *by_id = decides ? config_canonical(config, interop_id) : NULL,
                *by_name = config_canonical(config, name);
-    if (!by_name || (by_id && strcmp(by_id, by_name) != 0)) {
+    if (!by_name || (by_id && strcmp(by_id, by_name) != 0))
         return by_id;
-    }
     return TXM_RELEASE(blender, canonical_names) && !txm_color_is_role(config, name) ? by_name : name;
 }
 
@@ -298,9 +294,8 @@ static int compare_settings(const void *a, const void *b)
 {
     const txm_scene_entry *left = a, *right = b;
     int order = strcmp(left->path, right->path);
-    if (order == 0) {
+    if (order == 0)
         order = strcmp(left->colorspace, right->colorspace);
-    }
     return order ? order : (int)left->alpha - (int)right->alpha;
 }
 
@@ -316,9 +311,8 @@ static int compare_entries(const void *a, const void *b)
 static int compare_images(const void *a, const void *b)
 {
     const txm_scene_entry *left = a, *right = b;
-    if (left->image != right->image) {
+    if (left->image != right->image)
         return left->image < right->image ? -1 : 1;
-    }
     return strcmp(left->path, right->path);
 }
 
@@ -326,17 +320,14 @@ static int compare_images(const void *a, const void *b)
 static size_t drop_repeated(txm_scene_entry *entries, size_t count)
 {
     size_t kept = 0;
-    if (count == 0) {
+    if (count == 0)
         return 0;
-    }
     qsort(entries, count, sizeof *entries, compare_entries);
-    for (size_t i = 0; i < count; i++) {
-        if (kept > 0 && compare_settings(&entries[kept - 1], &entries[i]) == 0) {
+    for (size_t i = 0; i < count; i++)
+        if (kept > 0 && compare_settings(&entries[kept - 1], &entries[i]) == 0)
             free(entries[i].path);
-        } else {
+        else
             entries[kept++] = entries[i];
-        }
-    }
     qsort(entries, kept, sizeof *entries, compare_images);
     return kept;
 }
@@ -351,15 +342,13 @@ txm_status txm_scene_entries(txm_scene *scene, const char *packed_folder, txm_sc
     *count = 0;
     for (size_t i = 0; status == TXM_OK && i < scene->images.count; i++) {
         const txm_scene_image *im = &scene->images.data[i];
-        for (size_t f = 0; status == TXM_OK && im->state == TXM_SCENE_STATE_READY && f < im->file_count; f++) {
+        for (size_t f = 0; status == TXM_OK && im->state == TXM_SCENE_STATE_READY && f < im->file_count; f++)
             status = add_path(&list, i, txm_strdup(im->files[f].path), err);
-        }
         for (size_t p = 0; status == TXM_OK && packed_folder && p < im->packed_count; p++) {
             char *path = NULL;
             status = txm_scene_unpack(scene, i, p, packed_folder, &path, err);
-            if (status == TXM_OK) {
+            if (status == TXM_OK)
                 status = add_path(&list, i, path, err);
-            }
         }
     }
     if (status != TXM_OK) {
@@ -374,12 +363,10 @@ txm_status txm_scene_entries(txm_scene *scene, const char *packed_folder, txm_sc
 /* Paths belong to the entries, other strings to the scene. */
 void txm_scene_entries_free(txm_scene_entry **entries, size_t count)
 {
-    if (!entries) {
+    if (!entries)
         return;
-    }
-    for (size_t i = 0; *entries && i < count; i++) {
+    for (size_t i = 0; *entries && i < count; i++)
         free((*entries)[i].path);
-    }
     free(*entries);
     *entries = NULL;
 }

@@ -34,13 +34,11 @@ const char *txm_store_string(txm_store *store, const char *s, size_t n)
     txm_store_chunk *c = store->chunks;
     if (!c || n >= c->size - c->used) {
         size_t size = n + 1 > CHUNK_BYTES ? n + 1 : CHUNK_BYTES;
-        if (!charge(store, size + sizeof *c)) {
+        if (!charge(store, size + sizeof *c))
             return NULL;
-        }
         c = malloc(sizeof *c + size);
-        if (!c) {
+        if (!c)
             return NULL;
-        }
         *c = (txm_store_chunk){.next = store->chunks, .size = size};
         store->chunks = c;
     }
@@ -66,9 +64,8 @@ bool txm_store_grow(txm_store *store, void **array, size_t *capacity, size_t cou
 {
     if (count == *capacity) {
         size_t more = *capacity ? *capacity : 16;
-        if (more > SIZE_MAX / 2 / element_bytes - *capacity || !charge(store, more * element_bytes)) {
+        if (more > SIZE_MAX / 2 / element_bytes - *capacity || !charge(store, more * element_bytes))
             return false;
-        }
         void *data = realloc(*array, (*capacity + more) * element_bytes);
         if (!data) {
             store->used_bytes -= more * element_bytes;

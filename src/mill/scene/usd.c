@@ -59,11 +59,9 @@ static bool flag_of(const cJSON *o, const char *name)
 static txm_status status_of(const cJSON *o)
 {
     static const txm_status statuses[] = {TXM_STATUS_CORRUPT, TXM_STATUS_NOT_DOWNLOADED, TXM_STATUS_NOT_INSTALLED};
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
-        if (strcmp(text_of(o, "status"), txm_status_name(statuses[i])) == 0) {
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (strcmp(text_of(o, "status"), txm_status_name(statuses[i])) == 0)
             return statuses[i];
-        }
-    }
     return TXM_STATUS_UNSUPPORTED;
 }
 
@@ -82,14 +80,12 @@ static txm_status take_usd_node(usd_answer *a, const cJSON *o)
     cJSON_ArrayForEach(tile, cJSON_GetObjectItemCaseSensitive(o, "tiles"))
     {
         const double number = cJSON_IsNumber(tile) ? tile->valuedouble : 0;
-        if (tiles && tile_count < TXM_NODE_MAX_TILES && number > 1000 && number < 100000) {
+        if (tiles && tile_count < TXM_NODE_MAX_TILES && number > 1000 && number < 100000)
             tiles[tile_count++] = (uint32_t)number;
-        }
     }
     char *normal = NULL;
-    if (!txm_path_map_apply(a->scene->options.maps, a->scene->options.map_count, text_of(o, "stored"), &normal)) {
+    if (!txm_path_map_apply(a->scene->options.maps, a->scene->options.map_count, text_of(o, "stored"), &normal))
         normal = *path == '/' ? txm_path_normal(path) : txm_strdup("");
-    }
     txm_status status = TXM_OK;
     if (!tiles || !normal) {
         status = txm_no_memory(a->err, a->scene->info.path);
@@ -121,16 +117,13 @@ static txm_status take_usd_layer(usd_answer *a, const cJSON *o)
 {
     const char *path = text_of(o, "path"), *message = text_of(o, "message");
     txm_error why = {0};
-    if (*message) {
+    if (*message)
         txm_fail(&why, status_of(o), "%s: %.400s", path, message);
-    } else if (!flag_of(o, "there")) {
+    else if (!flag_of(o, "there"))
         txm_fail(&why, TXM_STATUS_NOT_FOUND, "%s: not found", path);
-    }
-    for (size_t i = 0; i < a->scene->libraries.count; i++) {
-        if (strcmp(a->scene->libraries.data[i].path, path) == 0) {
+    for (size_t i = 0; i < a->scene->libraries.count; i++)
+        if (strcmp(a->scene->libraries.data[i].path, path) == 0)
             return TXM_OK;
-        }
-    }
     return txm_nodes_add_library(a->scene, path, text_of(o, "parent"), why.status, why.message, a->err);
 }
 
@@ -215,12 +208,10 @@ static int usd_words(const txm_scene *scene, const char ***words)
 {
     int count = 0;
     *words = txm_calloc(scene->options.map_count + 1, 3 * sizeof **words);
-    if (!*words) {
+    if (!*words)
         return 0;
-    }
-    if (scene->options.every_variant) {
+    if (scene->options.every_variant)
         (*words)[count++] = "--every-variant";
-    }
     for (size_t i = 0; i < scene->options.map_count; i++) {
         (*words)[count++] = "--map";
         (*words)[count++] = scene->options.maps[i].from;
@@ -247,9 +238,8 @@ static txm_status start_helper(usd_answer *a, const char *program, usd_helper *o
     argv[1] = (char *)program;
     memcpy(argv + 2, words, (size_t)count * sizeof *words);
     int rc = txm_socket_pair(in);
-    if (rc == 0) {
+    if (rc == 0)
         rc = txm_pipe(ends);
-    }
     if (rc == 0) {
         const txm_program helper = {
             .argv = argv, .group = true, .file_count = 3, .files = {in[1], ends[1], TXM_FILE_NOTHING}};
@@ -261,9 +251,8 @@ static txm_status start_helper(usd_answer *a, const char *program, usd_helper *o
     out->out = ends[0];
     for (int i = 0; i < 2; i++) {
         const int theirs = i ? ends[1] : in[1];
-        if (theirs >= 0) {
+        if (theirs >= 0)
             close(theirs);
-        }
     }
     if (rc == ENOENT) {
         return txm_fail(a->err, TXM_STATUS_NOT_INSTALLED,
@@ -282,9 +271,8 @@ static bool order_scene(const usd_answer *a, const usd_helper *h)
     cJSON *line = words ? cJSON_CreateStringArray(words, count) : NULL;
     char *text = line ? cJSON_PrintUnformatted(line) : NULL;
     size_t bytes = text ? strlen(text) : 0;
-    if (text) {
+    if (text)
         text[bytes++] = '\n'; /* in place of the NUL */
-    }
     bool sent = text && txm_socket_send(h->in, text, bytes) == (long)bytes;
     free(text);
     free(words);
@@ -299,9 +287,8 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
     const char *said = getenv("TXMILL_USD_SECONDS");
     char *rest = NULL;
     long seconds = said ? strtol(said, &rest, 10) : 0;
-    if (!said || !*said || *rest || seconds <= 0 || seconds > MOST_SECONDS) {
+    if (!said || !*said || *rest || seconds <= 0 || seconds > MOST_SECONDS)
         seconds = USUAL_SECONDS;
-    }
     const double end = txm_clock_seconds() + (double)seconds;
     txm_bytes bytes = {0};
     txm_status status = TXM_OK;
@@ -319,13 +306,11 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
             status = txm_no_memory(a->err, path);
         } else if (ready > 0) {
             n = read(fd, bytes.data + bytes.size, READ_BYTES);
-            if (n == 0) {
+            if (n == 0)
                 break;
-            }
             a->begun |= n > 0;
-            if (n < 0 && errno != EINTR) {
+            if (n < 0 && errno != EINTR)
                 status = txm_fail_errno(a->err, errno, "%s: cannot read the output of the USD helper", path);
-            }
         } else if (ready < 0 && errno != EINTR) {
             status = txm_fail_errno(a->err, errno, "%s: cannot wait for the USD helper", path);
         }
@@ -341,9 +326,8 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
 static txm_status explain_usd_end(usd_answer *a, const txm_end *how)
 {
     const char *path = a->scene->info.path;
-    if (how->cause == TXM_END_STOPPED) {
+    if (how->cause == TXM_END_STOPPED)
         return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", path);
-    }
     /* Python and USD crash where they get no memory. */
     uint64_t bytes;
     if (txm_limit_of(TXM_LIMIT_ADDRESSES, &bytes) || txm_limit_of(TXM_LIMIT_DATA, &bytes)) {
@@ -364,17 +348,14 @@ static txm_end end_helper(usd_helper *h, bool at_once)
 {
     txm_end how = {TXM_END_UNKNOWN, 0};
     const bool gone = h->pid && !at_once && txm_process_wait(h->pid, 5, &how);
-    if (h->pid) {
+    if (h->pid)
         txm_process_kill(h->pid, true);
-    }
-    if (h->pid && !gone) {
+    if (h->pid && !gone)
         txm_process_wait(h->pid, -1, &how);
-    }
     for (int i = 0; i < 2; i++) {
         const int ours = i ? h->out : h->in;
-        if (ours >= 0) {
+        if (ours >= 0)
             close(ours);
-        }
     }
     *h = (usd_helper){.in = -1, .out = -1};
     return how;
@@ -388,9 +369,8 @@ static txm_status run_usd(usd_answer *a, const char *program)
     idle.helper = (usd_helper){0};
     pthread_mutex_unlock(&idle.lock);
     bool again = h.pid && strcmp(h.python, a->python) == 0 && order_scene(a, &h);
-    if (h.pid && !again) {
+    if (h.pid && !again)
         end_helper(&h, true);
-    }
     txm_status status = again ? listen_to_helper(a, h.out) : TXM_OK;
     if (again && status == TXM_OK && !a->begun) { /* it had ended before it got the order */
         end_helper(&h, true);
@@ -407,13 +387,11 @@ static txm_status run_usd(usd_answer *a, const char *program)
     if (a->ended) {
         pthread_mutex_lock(&idle.lock);
         const bool keep = !idle.helper.pid;
-        if (keep) {
+        if (keep)
             idle.helper = h;
-        }
         pthread_mutex_unlock(&idle.lock);
-        if (!keep) {
+        if (!keep)
             end_helper(&h, true);
-        }
         return status;
     }
     const txm_end how = end_helper(&h, status != TXM_OK);
@@ -440,9 +418,8 @@ txm_status txm_scene_read_usd(txm_scene *scene, const char *path, txm_error *err
     } else {
         status = run_usd(&a, helper);
     }
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = txm_nodes_collect(scene, &a.nodes, err);
-    }
     free(helper);
     free(looked_in);
     free(a.nodes.entries.data);

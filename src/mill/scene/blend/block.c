@@ -19,9 +19,8 @@ static int number(const char *p, int digits)
 {
     int value = 0;
     for (int i = 0; i < digits; i++) {
-        if (!isdigit((unsigned char)p[i])) {
+        if (!isdigit((unsigned char)p[i]))
             return -1;
-        }
         value = value * 10 + (p[i] - '0');
     }
     return value;
@@ -36,12 +35,10 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_layout *out, txm_
     txm_error cause = {0};
     bool ok;
     txm_status status = txm_stream_seek(stream, 0, &cause);
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = txm_stream_read(stream, header, LEGACY_HEADER_BYTES, &cause);
-    }
-    if (status != TXM_OK && status != TXM_STATUS_CORRUPT) {
+    if (status != TXM_OK && status != TXM_STATUS_CORRUPT)
         return txm_fail_as(err, &cause);
-    }
     if (status != TXM_OK || memcmp(header, "BLENDER", 7) != 0) {
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a .blend file: it does not start with BLENDER%s", name,
                         status == TXM_OK ? "" : " (it is too short or damaged)");
@@ -58,9 +55,8 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_layout *out, txm_
         ok = format.version >= 0 && (header[8] == 'v' || header[8] == 'V');
     } else {
         status = txm_stream_read(stream, header + LEGACY_HEADER_BYTES, HEADER_BYTES - LEGACY_HEADER_BYTES, err);
-        if (status != TXM_OK) {
+        if (status != TXM_OK)
             return status;
-        }
         if (number(header + 7, 2) > HEADER_BYTES || number(header + 10, 2) > 1) {
             return txm_fail(err, TXM_STATUS_NEWER, "%s: .blend file format %.2s is newer than this program reads (01)",
                             name, header + 10);
@@ -74,9 +70,8 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_layout *out, txm_
         ok = number(header + 7, 2) == HEADER_BYTES && number(header + 10, 2) == 1 && format.version >= 0 &&
              header[9] == '-' && header[12] == 'v';
     }
-    if (!ok) {
+    if (!ok)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: damaged .blend header", name);
-    }
     *out = format;
     return TXM_OK;
 }
@@ -101,13 +96,11 @@ bool txm_block_decode(const txm_blend_layout *format, const uint8_t *head, uint6
         b.bytes = txm_load_uint(head + 4, 4, be);
         b.address = txm_load_uint(head + 8, p, be);
         b.sdna = (uint32_t)txm_load_uint(head + 8 + p, 4, be);
-        if (b.bytes > INT32_MAX && !txm_block_is(&b, "ENDB")) {
+        if (b.bytes > INT32_MAX && !txm_block_is(&b, "ENDB"))
             return false;
-        }
     }
-    if (txm_block_is(&b, "ENDB")) {
+    if (txm_block_is(&b, "ENDB"))
         b.bytes = 0; /* only the code counts: Blender ignores the rest too */
-    }
     *out = b;
     return b.bytes <= INT64_MAX - b.position && isupper((unsigned char)b.code[0]);
 }
@@ -119,12 +112,10 @@ txm_status txm_block_read(txm_stream *stream, const txm_blend_layout *format, ui
     uint8_t head[MAX_HEAD_BYTES];
     uint64_t size;
     txm_status status = txm_stream_seek(stream, position, err);
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = txm_stream_read(stream, head, format->head_bytes, err);
-    }
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         return status;
-    }
     if (!txm_block_decode(format, head, position, out)) {
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: impossible block head at byte %llu: the file is damaged",
                         txm_stream_name(stream), (unsigned long long)position);

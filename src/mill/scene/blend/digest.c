@@ -38,24 +38,20 @@ bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint
     }
     if (run->used + bytes > run->capacity) {
         size_t capacity = run->capacity ? run->capacity : TXM_RUN_MAX_BLOCK_BYTES;
-        while (capacity < run->used + bytes) {
+        while (capacity < run->used + bytes)
             capacity *= 2;
-        }
         uint8_t *data = realloc(run->data, capacity);
-        if (!data) {
+        if (!data)
             return false;
-        }
         run->data = data;
         run->capacity = capacity;
     }
     txm_run_block *b = TXM_STORE_ADD(&run->budget, &run->blocks);
-    if (!b) {
+    if (!b)
         return false;
-    }
     *b = (txm_run_block){block->address, block->position, block->bytes, kind, run->used, bytes};
-    if (bytes > 0) {
+    if (bytes > 0)
         memcpy(run->data + run->used, payload, bytes);
-    }
     run->used += bytes;
     run->ordered = false;
     return true;
@@ -66,35 +62,30 @@ bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint
 static int compare_blocks(const void *a, const void *b)
 {
     const txm_run_block *left = a, *right = b;
-    if (left->address != right->address) {
+    if (left->address != right->address)
         return left->address < right->address ? -1 : 1;
-    }
-    if (left->kind != right->kind) {
+    if (left->kind != right->kind)
         return left->kind < right->kind ? -1 : 1;
-    }
     return left->position < right->position ? -1 : left->position > right->position;
 }
 
 /* The block at an address, which is sorted for at the first lookup; NULL if there is none or it has another struct. */
 static const txm_run_block *find_block(txm_run *run, uint64_t address, txm_kind kind)
 {
-    if (!run->ordered && run->blocks.count > 0) {
+    if (!run->ordered && run->blocks.count > 0)
         qsort(run->blocks.data, run->blocks.count, sizeof *run->blocks.data, compare_blocks);
-    }
     run->ordered = true;
     size_t low = 0, high = run->blocks.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const txm_run_block *b = &run->blocks.data[middle];
-        if (b->address < address || (b->address == address && b->kind < kind)) {
+        if (b->address < address || (b->address == address && b->kind < kind))
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
-    if (address == 0 || low == run->blocks.count) {
+    if (address == 0 || low == run->blocks.count)
         return NULL;
-    }
     const txm_run_block *found = &run->blocks.data[low];
     return found->address == address && found->kind == kind ? found : NULL;
 }
@@ -128,20 +119,17 @@ static void digest_frames(const txm_digest *d, txm_record r, txm_field_id field,
 static bool digest_node(const txm_digest *d, txm_run *run, uint64_t address, txm_record r)
 {
     uint64_t id = txm_record_address(d->schema, r, TXM_NODE_ID);
-    if (!id && !d->links) {
+    if (!id && !d->links)
         return true;
-    }
     txm_node *node = TXM_STORE_ADD(d->store, &d->model->nodes);
-    if (!node) {
+    if (!node)
         return false;
-    }
     node->address = address;
     node->id = id;
     node->name = txm_record_string(d->schema, r, TXM_NODE_NAME, d->store);
     node->idname = txm_record_string(d->schema, r, TXM_NODE_IDNAME, d->store);
-    if (!node->name || !node->idname) {
+    if (!node->name || !node->idname)
         return false;
-    }
     node->environment = !strcmp(node->idname, "ShaderNodeTexEnvironment") ||
                         txm_record_integer(d->schema, r, TXM_NODE_TYPE, 0) == ENVIRONMENT_NODE;
     const uint64_t storage = txm_record_address(d->schema, r, TXM_NODE_STORAGE);
@@ -172,11 +160,10 @@ static uint32_t node_at(const txm_model *model, txm_span nodes, uint64_t address
     uint32_t low = nodes.begin, high = nodes.end;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (model->nodes.data[middle].address < address) {
+        if (model->nodes.data[middle].address < address)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low < nodes.end && model->nodes.data[low].address == address ? low : TXM_NO_INDEX;
 }
@@ -185,9 +172,8 @@ static uint32_t node_at(const txm_model *model, txm_span nodes, uint64_t address
 static const char *socket_name(const txm_digest *d, txm_run *run, uint64_t address, int *type)
 {
     const txm_run_block *b = find_block(run, address, TXM_KIND_SOCKET);
-    if (!b) {
+    if (!b)
         return "";
-    }
     txm_record r = record_of(run, b);
     *type = (int)txm_record_integer(d->schema, r, TXM_SOCKET_TYPE, -1);
     txm_field_id field = txm_record_has(d->schema, r, TXM_SOCKET_IDENTIFIER) ? TXM_SOCKET_IDENTIFIER : TXM_SOCKET_NAME;
@@ -206,29 +192,25 @@ static bool digest_links(const txm_digest *d, txm_run *run, uint64_t next, txm_s
     size_t begin = d->model->links.count;
     while (next && may_step(run)) {
         const txm_run_block *b = find_block(run, next, TXM_KIND_LINK);
-        if (!b) {
+        if (!b)
             break;
-        }
         txm_record r = record_of(run, b);
         int from_type = -1;
         txm_link link = {.to_type = -1};
         link.from = node_at(d->model, nodes, txm_record_address(d->schema, r, TXM_LINK_FROM_NODE));
         link.to = node_at(d->model, nodes, txm_record_address(d->schema, r, TXM_LINK_TO_NODE));
         next = txm_record_address(d->schema, r, TXM_LINK_NEXT);
-        if (link.from == TXM_NO_INDEX || link.to == TXM_NO_INDEX) {
+        if (link.from == TXM_NO_INDEX || link.to == TXM_NO_INDEX)
             continue;
-        }
         link.from_socket = socket_name(d, run, txm_record_address(d->schema, r, TXM_LINK_FROM_SOCKET), &from_type);
         link.to_socket = socket_name(d, run, txm_record_address(d->schema, r, TXM_LINK_TO_SOCKET), &link.to_type);
         txm_link *out = link.from_socket && link.to_socket ? TXM_STORE_ADD(d->store, &d->model->links) : NULL;
-        if (!out) {
+        if (!out)
             return false;
-        }
         *out = link;
     }
-    if (d->model->links.count > begin) {
+    if (d->model->links.count > begin)
         qsort(d->model->links.data + begin, d->model->links.count - begin, sizeof(txm_link), compare_links);
-    }
     return true;
 }
 
@@ -248,21 +230,18 @@ static bool digest_tree(const txm_digest *d, uint32_t id, txm_run *run, txm_reco
     uint64_t next = txm_record_address(d->schema, tree, TXM_TREE_NODES);
     while (next && may_step(run)) {
         const txm_run_block *b = find_block(run, next, TXM_KIND_NODE);
-        if (!b) {
+        if (!b)
             break;
-        }
         txm_record r = record_of(run, b);
-        if (!digest_node(d, run, next, r)) {
+        if (!digest_node(d, run, next, r))
             return false;
-        }
         next = txm_record_address(d->schema, r, TXM_NODE_NEXT);
     }
     nodes.end = (uint32_t)m->nodes.count;
     if (d->links && nodes.end > nodes.begin) {
         qsort(m->nodes.data + nodes.begin, nodes.end - nodes.begin, sizeof *m->nodes.data, compare_nodes);
-        if (!digest_links(d, run, txm_record_address(d->schema, tree, TXM_TREE_LINKS), nodes)) {
+        if (!digest_links(d, run, txm_record_address(d->schema, tree, TXM_TREE_LINKS), nodes))
             return false;
-        }
     }
     links.end = (uint32_t)m->links.count;
     txm_tree *out = TXM_STORE_ADD(d->store, &m->trees);
@@ -281,15 +260,13 @@ enum { IGNORE_ALPHA_FLAG = 1 << 12 };
 static bool find_packed(const txm_digest *d, txm_run *run, uint64_t address, txm_packed *out)
 {
     const txm_run_block *head = find_block(run, address, TXM_KIND_PACKED);
-    if (!head) {
+    if (!head)
         return false;
-    }
     txm_record r = record_of(run, head);
     int64_t size = txm_record_integer(d->schema, r, TXM_PACKED_SIZE, 0);
     const txm_run_block *data = find_block(run, txm_record_address(d->schema, r, TXM_PACKED_DATA), TXM_KIND_OTHER);
-    if (!data || size <= 0 || (uint64_t)size > data->bytes) {
+    if (!data || size <= 0 || (uint64_t)size > data->bytes)
         return false;
-    }
     out->position = data->position;
     out->bytes = (uint64_t)size;
     return true;
@@ -302,14 +279,12 @@ static bool digest_tiles(const txm_digest *d, txm_run *run, txm_record image, tx
     out->tiles.begin = (uint32_t)d->model->tiles.count;
     while (next && may_step(run)) {
         const txm_run_block *b = find_block(run, next, TXM_KIND_TILE);
-        if (!b) {
+        if (!b)
             break;
-        }
         txm_record r = record_of(run, b);
         uint32_t *number = TXM_STORE_ADD(d->store, &d->model->tiles);
-        if (!number) {
+        if (!number)
             return false;
-        }
         /* Files store 0 for Blender's 1001. */
         int64_t stored = txm_record_integer(d->schema, r, TXM_TILE_NUMBER, 0);
         *number = stored > 0 && stored <= 9999 ? (uint32_t)stored : 1001;
@@ -327,29 +302,25 @@ static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, t
     out->packed.begin = (uint32_t)d->model->packed.count;
     while (next && may_step(run)) {
         const txm_run_block *b = find_block(run, next, TXM_KIND_IMAGE_PACKED);
-        if (!b) {
+        if (!b)
             break;
-        }
         txm_record r = record_of(run, b);
         txm_packed p = {.path = txm_record_string(d->schema, r, TXM_IMAGE_PACKED_PATH, d->store)};
         p.tile = (uint32_t)txm_record_integer(d->schema, r, TXM_IMAGE_PACKED_TILE, 0);
         uint64_t file = txm_record_address(d->schema, r, TXM_IMAGE_PACKED_FILE_OF);
         txm_packed *kept = NULL;
         const bool found = p.path && file && find_packed(d, run, file, &p);
-        if (!p.path || (found && !(kept = TXM_STORE_ADD(d->store, &d->model->packed)))) {
+        if (!p.path || (found && !(kept = TXM_STORE_ADD(d->store, &d->model->packed))))
             return false;
-        }
-        if (kept) {
+        if (kept)
             *kept = p;
-        }
         next = txm_record_address(d->schema, r, TXM_IMAGE_PACKED_NEXT);
     }
     uint64_t single = txm_record_address(d->schema, image, TXM_IMAGE_PACKED_FILE);
     if (d->model->packed.count == out->packed.begin && single && find_packed(d, run, single, &one)) {
         txm_packed *kept = TXM_STORE_ADD(d->store, &d->model->packed);
-        if (!kept) {
+        if (!kept)
             return false;
-        }
         *kept = one;
     }
     out->packed.end = (uint32_t)d->model->packed.count;
@@ -367,9 +338,8 @@ static bool is_text(txm_record block, const char *text)
 static void digest_override(const txm_digest *d, txm_run *run, txm_record head, txm_image *out)
 {
     const txm_run_block *b = find_block(run, txm_record_address(d->schema, head, TXM_ID_OVERRIDE), TXM_KIND_OVERRIDE);
-    if (!b) {
+    if (!b)
         return;
-    }
     txm_record r = record_of(run, b);
     out->overrides = txm_record_address(d->schema, r, TXM_OVERRIDE_REFERENCE);
     uint64_t next = txm_record_address(d->schema, r, TXM_OVERRIDE_PROPERTIES);
@@ -401,9 +371,8 @@ static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const t
         .in_scene = TXM_NO_INDEX,
     };
     if (!image.path || !image.colorspace || !image.interop_id || !digest_tiles(d, run, r, &image) ||
-        !digest_packed(d, run, r, &image)) {
+        !digest_packed(d, run, r, &image))
         return false;
-    }
     digest_override(d, run, r, &image);
     txm_image *out = TXM_STORE_ADD(d->store, &d->model->images);
     if (out) {
@@ -423,12 +392,10 @@ static bool digest_library(const txm_digest *d, uint32_t id, txm_run *run, const
                            .scene_file = TXM_NO_INDEX};
     uint64_t packed = txm_record_address(d->schema, r, TXM_LIBRARY_PACKED_FILE);
     txm_library *out = library.path ? TXM_STORE_ADD(d->store, &d->model->libraries) : NULL;
-    if (!out) {
+    if (!out)
         return false;
-    }
-    if (packed) {
+    if (packed)
         find_packed(d, run, packed, &library.packed);
-    }
     *out = library;
     d->model->ids.data[id].own_library = (uint32_t)d->model->libraries.count - 1;
     return true;
@@ -467,9 +434,8 @@ bool txm_digest_run(const txm_digest *d, uint32_t id, txm_run *run)
             const txm_record tree = record_of(run, b);
             if (b->kind == TXM_KIND_TREE &&
                 txm_record_integer(d->schema, tree, TXM_TREE_TYPE, SHADER_TREE) == SHADER_TREE &&
-                !digest_tree(d, id, run, tree)) {
+                !digest_tree(d, id, run, tree))
                 return false;
-            }
         }
         return true;
     default:

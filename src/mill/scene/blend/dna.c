@@ -42,9 +42,8 @@ typedef struct cursor {
 /* All reads use this; it fails beyond the end. */
 static bool take_dna_bytes(cursor *c, size_t bytes, const uint8_t **out)
 {
-    if (bytes > c->dna->bytes - c->at) {
+    if (bytes > c->dna->bytes - c->at)
         return false;
-    }
     *out = c->dna->payload + c->at;
     c->at += bytes;
     return true;
@@ -53,9 +52,8 @@ static bool take_dna_bytes(cursor *c, size_t bytes, const uint8_t **out)
 static bool take_u32(cursor *c, uint32_t *out)
 {
     const uint8_t *p;
-    if (!take_dna_bytes(c, 4, &p)) {
+    if (!take_dna_bytes(c, 4, &p))
         return false;
-    }
     *out = (uint32_t)txm_load_uint(p, 4, c->dna->big_endian);
     return true;
 }
@@ -71,17 +69,15 @@ static bool take_tag(cursor *c, const char *tag)
 /* Strings stay in the payload, which the parsed DNA owns. */
 static bool take_strings(cursor *c, txm_dna *dna, const char *tag, uint32_t *count, const char ***out)
 {
-    if (!take_tag(c, tag) || !take_u32(c, count) || *count > c->dna->bytes - c->at) {
+    if (!take_tag(c, tag) || !take_u32(c, count) || *count > c->dna->bytes - c->at)
         return false; /* each string takes at least one byte */
-    }
     *out = txm_calloc(*count, sizeof **out);
     dna->exhausted |= !*out;
     for (uint32_t i = 0; *out && i < *count; i++) {
         const uint8_t *start = c->dna->payload + c->at;
         const uint8_t *nul = memchr(start, 0, c->dna->bytes - c->at);
-        if (!nul) {
+        if (!nul)
             return false;
-        }
         (*out)[i] = (const char *)start;
         c->at += (size_t)(nul - start) + 1;
     }
@@ -97,9 +93,8 @@ static uint32_t u16_at(const txm_dna *dna, size_t at)
 static bool take_structs(cursor *c, txm_dna *dna)
 {
     const uint8_t *p;
-    if (!take_tag(c, "STRC") || !take_u32(c, &dna->struct_count) || dna->struct_count > (dna->bytes - c->at) / 4) {
+    if (!take_tag(c, "STRC") || !take_u32(c, &dna->struct_count) || dna->struct_count > (dna->bytes - c->at) / 4)
         return false;
-    }
     dna->structs = txm_calloc(dna->struct_count, sizeof *dna->structs);
     dna->pointers = txm_calloc(dna->struct_count, 1);
     if (!dna->structs || !dna->pointers) {
@@ -108,18 +103,15 @@ static bool take_structs(cursor *c, txm_dna *dna)
     }
     for (uint32_t i = 0; i < dna->struct_count; i++) {
         dna->structs[i] = (uint32_t)c->at;
-        if (!take_dna_bytes(c, 4, &p)) {
+        if (!take_dna_bytes(c, 4, &p))
             return false;
-        }
         uint32_t type = u16_at(dna, dna->structs[i]), fields = u16_at(dna, dna->structs[i] + 2);
-        if (type >= dna->type_count || !take_dna_bytes(c, (size_t)fields * 4, &p)) {
+        if (type >= dna->type_count || !take_dna_bytes(c, (size_t)fields * 4, &p))
             return false;
-        }
         for (uint32_t f = 0; f < fields; f++) {
             size_t at = dna->structs[i] + 4 + (size_t)f * 4;
-            if (u16_at(dna, at) >= dna->type_count || u16_at(dna, at + 2) >= dna->name_count) {
+            if (u16_at(dna, at) >= dna->type_count || u16_at(dna, at + 2) >= dna->name_count)
                 return false;
-            }
         }
     }
     return true;
@@ -141,9 +133,8 @@ static void mark_pointers(txm_dna *dna)
         return;
     }
     memset(struct_of, 0xFF, dna->type_count * sizeof *struct_of);
-    for (uint32_t i = 0; i < dna->struct_count; i++) {
+    for (uint32_t i = 0; i < dna->struct_count; i++)
         struct_of[u16_at(dna, dna->structs[i])] = i;
-    }
     bool changed = true;
     for (int round = 0; changed && round < MAX_NESTING; round++) {
         changed = false;
@@ -152,10 +143,8 @@ static void mark_pointers(txm_dna *dna)
             for (uint32_t f = 0; f < fields && !dna->pointers[i]; f++) {
                 size_t at = dna->structs[i] + 4 + (size_t)f * 4;
                 uint32_t inner = struct_of[u16_at(dna, at)];
-                if (is_pointer_name(dna->names[u16_at(dna, at + 2)]) ||
-                    (inner != TXM_DNA_NONE && dna->pointers[inner])) {
+                if (is_pointer_name(dna->names[u16_at(dna, at + 2)]) || (inner != TXM_DNA_NONE && dna->pointers[inner]))
                     dna->pointers[i] = changed = true;
-                }
             }
         }
     }
@@ -212,11 +201,9 @@ static uint32_t type_bytes(const txm_dna *dna, uint32_t type)
 /* Searches by name without an index, because lookups happen once per file, not per block. */
 uint32_t txm_dna_struct(const txm_dna *dna, const char *type)
 {
-    for (uint32_t i = 0; i < dna->struct_count; i++) {
-        if (strcmp(dna->types[u16_at(dna, dna->structs[i])], type) == 0) {
+    for (uint32_t i = 0; i < dna->struct_count; i++)
+        if (strcmp(dna->types[u16_at(dna, dna->structs[i])], type) == 0)
             return i;
-        }
-    }
     return TXM_DNA_NONE;
 }
 
@@ -236,9 +223,8 @@ static uint64_t field_bytes(const txm_dna *dna, uint32_t type, const char *name)
     uint64_t bytes = is_pointer_name(name) ? dna->pointer_bytes : type_bytes(dna, type);
     for (const char *dimension = strchr(name, '['); dimension; dimension = strchr(dimension + 1, '[')) {
         bytes *= strtoul(dimension + 1, NULL, 10) & UINT16_MAX;
-        if (bytes > UINT32_MAX) {
+        if (bytes > UINT32_MAX)
             return UINT32_MAX;
-        }
     }
     return bytes;
 }
@@ -249,30 +235,26 @@ txm_dna_field txm_dna_find(const txm_dna *dna, const char *type, const char *pat
     uint64_t offset = 0;
     for (int depth = 0; depth < MAX_NESTING; depth++) {
         uint32_t index = txm_dna_struct(dna, type);
-        if (index == TXM_DNA_NONE) {
+        if (index == TXM_DNA_NONE)
             return absent;
-        }
         size_t wanted = strcspn(path, "."), at = dna->structs[index] + 4;
         uint32_t fields = u16_at(dna, at - 2), f = 0;
         for (; f < fields; f++, at += 4) {
             const char *name = dna->names[u16_at(dna, at + 2)];
             const char *plain = name + strspn(name, "*("); /* "*next", "name[66]" */
-            if (strcspn(plain, "[)") == wanted && memcmp(plain, path, wanted) == 0) {
+            if (strcspn(plain, "[)") == wanted && memcmp(plain, path, wanted) == 0)
                 break;
-            }
             offset += field_bytes(dna, u16_at(dna, at), name);
         }
-        if (f == fields || offset > UINT32_MAX) {
+        if (f == fields || offset > UINT32_MAX)
             return absent;
-        }
         const char *name = dna->names[u16_at(dna, at + 2)];
         if (!path[wanted]) {
             return (txm_dna_field){(uint32_t)offset, (uint32_t)field_bytes(dna, u16_at(dna, at), name),
                                    is_pointer_name(name)};
         }
-        if (is_pointer_name(name)) {
+        if (is_pointer_name(name))
             return absent; /* the rest is in another block */
-        }
         type = dna->types[u16_at(dna, at)];
         path += wanted + 1;
     }

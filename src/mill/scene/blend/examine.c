@@ -57,11 +57,9 @@ static bool passes_on(const char *idname)
         "ShaderNodeRGBToBW",    "ShaderNodeRGBCurve",     "ShaderNodeVectorCurve",    "ShaderNodeFloatCurve",
         "ShaderNodeInvert",     "ShaderNodeGamma",        "ShaderNodeBrightContrast", "ShaderNodeHueSaturation",
         "ShaderNodeMixRGB",     "ShaderNodeMix",          "ShaderNodeSqueeze",        NULL};
-    for (size_t i = 0; names[i]; i++) {
-        if (strcmp(idname, names[i]) == 0) {
+    for (size_t i = 0; names[i]; i++)
+        if (strcmp(idname, names[i]) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -71,9 +69,8 @@ static bool passes_on(const char *idname)
 static int compare_calls(const void *a, const void *b)
 {
     const call *left = a, *right = b;
-    if (left->file != right->file) {
+    if (left->file != right->file)
         return left->file < right->file ? -1 : 1;
-    }
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
@@ -84,13 +81,11 @@ static bool collect_calls(txm_scene *scene, uint32_t file, uint32_t t, call_tabl
     for (uint32_t n = tree->nodes.begin; n < tree->nodes.end && model->ids.data[tree->id].reached; n++) {
         call c = {.file = file, .from_file = file, .tree = t, .node = n};
         if (!model->nodes.data[n].id || !txm_blend_follow(scene->blend, &c.file, model->nodes.data[n].id, &c.id) ||
-            scene->blend->files.data[c.file].model.ids.data[c.id].role != TXM_ROLE_TREE) {
+            scene->blend->files.data[c.file].model.ids.data[c.id].role != TXM_ROLE_TREE)
             continue;
-        }
         call *out = TXM_STORE_ADD(&scene->store, calls);
-        if (!out) {
+        if (!out)
             return false;
-        }
         *out = c;
     }
     return true;
@@ -102,11 +97,10 @@ static size_t first_call(const call_table *calls, uint32_t file, uint32_t id)
     size_t low = 0, high = calls->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_calls(&calls->data[middle], &key) < 0) {
+        if (compare_calls(&calls->data[middle], &key) < 0)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     return low;
 }
@@ -117,19 +111,16 @@ static void enter_group(walk *w, uint32_t file, uint32_t tree, uint32_t node, co
     const txm_scene *scene = w->scene;
     call entered = {.file = file, .from_file = file, .tree = tree, .node = node};
     uint64_t group = scene->blend->files.data[file].model.nodes.data[node].id;
-    if (!txm_blend_follow(scene->blend, &entered.file, group, &entered.id)) {
+    if (!txm_blend_follow(scene->blend, &entered.file, group, &entered.id))
         return;
-    }
     const frame here = {inside, &entered};
     const txm_model *model = &scene->blend->files.data[entered.file].model;
     txm_span trees = model->ids.data[entered.id].trees;
     for (uint32_t t = trees.begin; t < trees.end; t++) {
         const txm_tree *inner = &model->trees.data[t];
-        for (uint32_t n = inner->nodes.begin; n < inner->nodes.end && may_step(w); n++) {
-            if (strcmp(model->nodes.data[n].idname, "NodeGroupInput") == 0) {
+        for (uint32_t n = inner->nodes.begin; n < inner->nodes.end && may_step(w); n++)
+            if (strcmp(model->nodes.data[n].idname, "NodeGroupInput") == 0)
                 follow_output(w, entered.file, inner, n, socket, &here, depth + 1);
-            }
-        }
     }
 }
 
@@ -145,9 +136,8 @@ static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char
     }
     for (size_t i = first_call(w->calls, file, tree->id); i < w->calls->count && may_step(w); i++) {
         const call *c = &w->calls->data[i];
-        if (c->file != file || c->id != tree->id) {
+        if (c->file != file || c->id != tree->id)
             break;
-        }
         const txm_tree *outer = &w->scene->blend->files.data[c->from_file].model.trees.data[c->tree];
         follow_output(w, c->from_file, outer, c->node, socket, NULL, depth + 1);
     }
@@ -184,17 +174,15 @@ static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t
     uint32_t low = tree->links.begin, high = tree->links.end;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (model->links.data[middle].from < node) {
+        if (model->links.data[middle].from < node)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     for (; low < tree->links.end && model->links.data[low].from == node && depth < MAX_DEPTH; low++) {
         const txm_link *link = &model->links.data[low];
-        if ((!socket || strcmp(link->from_socket, socket) == 0) && may_step(w)) {
+        if ((!socket || strcmp(link->from_socket, socket) == 0) && may_step(w))
             follow_link(w, file, tree, link, inside, depth);
-        }
     }
 }
 
@@ -215,18 +203,15 @@ static bool report_shared_files(txm_scene *scene)
     size_t count = scene->images.count;
     size_t *order = txm_calloc(count, sizeof *order);
     bool ok = order != NULL;
-    for (size_t i = 0; ok && i < count; i++) {
+    for (size_t i = 0; ok && i < count; i++)
         order[i] = i;
-    }
-    if (ok && count > 0) {
+    if (ok && count > 0)
         qsort_r(order, count, sizeof *order, compare_paths, scene);
-    }
     for (size_t i = 1; ok && i < count; i++) {
         const txm_scene_image *a = &scene->images.data[order[i - 1]], *b = &scene->images.data[order[i]];
         if (a->state != TXM_SCENE_STATE_READY || strcmp(a->path, b->path) != 0 || (a->data && b->data) ||
-            strcmp(a->colorspace, b->colorspace) == 0) {
+            strcmp(a->colorspace, b->colorspace) == 0)
             continue;
-        }
         ok = txm_scene_add_finding(scene, "two-colorspaces", order[i],
                                    txm_asprintf("images \"%s\" (%s) and \"%s\" (%s) are the same file: %s", a->name,
                                                 txm_scene_space_shown(a), b->name, txm_scene_space_shown(b), a->path));
@@ -250,15 +235,13 @@ static bool examine_uses(txm_scene *scene, const call_table *calls)
         }
         /* Both findings are mistakes in nearly every scene that has them. */
         const txm_scene_image *i = &scene->images.data[image];
-        if (w.uses & USED_AS_NORMAL && !i->data && !txm_scene_report_normal(scene, image)) {
+        if (w.uses & USED_AS_NORMAL && !i->data && !txm_scene_report_normal(scene, image))
             return false;
-        }
         if (w.uses & USED_AS_COLOR && w.uses & USED_AS_DATA &&
             !txm_scene_add_finding(scene, "color-and-data", image,
                                    txm_asprintf("image \"%s\" (%s) is used as colour and as data: one of them is wrong",
-                                                i->name, txm_scene_space_shown(i)))) {
+                                                i->name, txm_scene_space_shown(i))))
             return false;
-        }
     }
     return true;
 }
@@ -267,14 +250,11 @@ txm_status txm_blend_examine(txm_scene *scene, txm_error *err)
 {
     call_table calls = {0};
     bool ok = true;
-    for (uint32_t file = 0; ok && file < scene->blend->files.count; file++) {
-        for (size_t t = 0; ok && t < scene->blend->files.data[file].model.trees.count; t++) {
+    for (uint32_t file = 0; ok && file < scene->blend->files.count; file++)
+        for (size_t t = 0; ok && t < scene->blend->files.data[file].model.trees.count; t++)
             ok = collect_calls(scene, file, (uint32_t)t, &calls);
-        }
-    }
-    if (ok && calls.count > 0) {
+    if (ok && calls.count > 0)
         qsort(calls.data, calls.count, sizeof *calls.data, compare_calls);
-    }
     ok = ok && examine_uses(scene, &calls) && report_shared_files(scene);
     free(calls.data);
     return ok ? TXM_OK : txm_scene_exhausted(scene, err);

@@ -87,9 +87,8 @@ static txm_status add_file(txm_scene *scene, const char *path, uint32_t *index, 
     const char *kept_folder = folder ? txm_scene_keep(scene, folder) : NULL;
     free(folder);
     txm_blend_file *file = kept_path && kept_folder ? TXM_STORE_ADD(&scene->store, &scene->blend->files) : NULL;
-    if (!file) {
+    if (!file)
         return txm_scene_exhausted(scene, err);
-    }
     *file = (txm_blend_file){.path = kept_path, .folder = kept_folder, .library = TXM_NO_INDEX, .inside = TXM_NO_INDEX};
     *index = (uint32_t)scene->blend->files.count - 1;
     return TXM_OK;
@@ -105,9 +104,8 @@ static txm_status open_library(txm_scene *scene, uint32_t from, const txm_librar
     txm_blend *blend = scene->blend;
     const char *path = txm_scene_path(scene, named->path, blend->files.data[from].folder);
     bool packed = named->packed.bytes > 0;
-    if (!path) {
+    if (!path)
         return txm_scene_exhausted(scene, err);
-    }
     for (uint32_t i = 0; i < blend->files.count; i++) {
         txm_blend_file *f = &blend->files.data[i];
         if (strcmp(f->path, path) == 0 &&
@@ -117,13 +115,11 @@ static txm_status open_library(txm_scene *scene, uint32_t from, const txm_librar
         }
     }
     txm_status status = add_file(scene, path, index, err);
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         return status;
-    }
     txm_scene_library *library = TXM_STORE_ADD(&scene->store, &scene->libraries);
-    if (!library) {
+    if (!library)
         return txm_scene_exhausted(scene, err);
-    }
     txm_blend_file *file = &blend->files.data[*index];
     *library = (txm_scene_library){.path = file->path, .parent = blend->files.data[from].path, .message = ""};
     file->library = (uint32_t)scene->libraries.count - 1;
@@ -134,16 +130,13 @@ static txm_status open_library(txm_scene *scene, uint32_t from, const txm_librar
     }
     txm_error why = {0};
     status = read_file(scene, *index, &why);
-    if (status == TXM_STATUS_NO_MEMORY) {
+    if (status == TXM_STATUS_NO_MEMORY)
         return txm_fail_as(err, &why);
-    }
-    if (status != TXM_OK && txm_explain_pointer(library->path, &why)) {
+    if (status != TXM_OK && txm_explain_pointer(library->path, &why))
         status = why.status;
-    }
     library->status = status;
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         return TXM_OK;
-    }
     library->state = status == TXM_STATUS_NOT_FOUND ? TXM_SCENE_LIBRARY_STATE_MISSING : TXM_SCENE_LIBRARY_STATE_BROKEN;
     library->message = txm_scene_keep(scene, why.message);
     return library->message ? TXM_OK : txm_scene_exhausted(scene, err);
@@ -155,13 +148,11 @@ static txm_status open_library(txm_scene *scene, uint32_t from, const txm_librar
 static txm_status reach(linker *l, uint32_t file, uint32_t id, txm_error *err)
 {
     txm_id *target = &l->scene->blend->files.data[file].model.ids.data[id];
-    if (target->reached) {
+    if (target->reached)
         return TXM_OK;
-    }
     visit *v = TXM_STORE_ADD(&l->scene->store, &l->stack);
-    if (!v) {
+    if (!v)
         return txm_scene_exhausted(l->scene, err);
-    }
     target->reached = true;
     *v = (visit){file, id};
     return TXM_OK;
@@ -173,24 +164,21 @@ static txm_status visit_placeholder(linker *l, uint32_t file, uint32_t id, txm_e
     txm_model *model = &scene->blend->files.data[file].model;
     const char *name = model->ids.data[id].name;
     uint32_t library = txm_model_find(model, model->ids.data[id].library);
-    if (library == TXM_NO_INDEX || model->ids.data[library].own_library == TXM_NO_INDEX) {
+    if (library == TXM_NO_INDEX || model->ids.data[library].own_library == TXM_NO_INDEX)
         return TXM_OK; /* without its library it cannot be found, as in Blender */
-    }
     /* The model's table does not move, unlike the table of files, which grows when a library is opened. */
     txm_library *named = &model->libraries.data[model->ids.data[library].own_library];
     if (named->scene_file == TXM_NO_INDEX) {
         txm_status status = open_library(scene, file, named, &named->scene_file, err);
-        if (status != TXM_OK) {
+        if (status != TXM_OK)
             return status;
-        }
     }
     txm_blend_file *files = scene->blend->files.data;
     uint32_t other = named->scene_file, number = files[other].library;
     uint32_t target = txm_model_named(&files[other].model, name);
     if (target == TXM_NO_INDEX) {
-        if (number != TXM_NO_INDEX && scene->libraries.data[number].status == TXM_OK) {
+        if (number != TXM_NO_INDEX && scene->libraries.data[number].status == TXM_OK)
             scene->libraries.data[number].lost++;
-        }
         return TXM_OK;
     }
     txm_id *self = &files[file].model.ids.data[id];
@@ -207,25 +195,21 @@ txm_status txm_blend_link(txm_scene *scene, const char *path, txm_error *err)
     txm_blend *blend = scene->blend;
     uint32_t first;
     txm_status status = add_file(scene, path, &first, err);
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = read_file(scene, first, err);
-    }
     /* In the scene itself every tree counts, whether an object uses it or not. */
     for (uint32_t i = 0; status == TXM_OK && i < blend->files.data[first].model.ids.count; i++) {
         txm_role role = blend->files.data[first].model.ids.data[i].role;
-        if (role == TXM_ROLE_TREE || role == TXM_ROLE_PLACEHOLDER) {
+        if (role == TXM_ROLE_TREE || role == TXM_ROLE_PLACEHOLDER)
             status = reach(&l, first, i, err);
-        }
     }
     while (status == TXM_OK && l.stack.count > 0) {
         visit v = l.stack.data[--l.stack.count];
         const txm_id id = blend->files.data[v.file].model.ids.data[v.id];
-        if (id.role == TXM_ROLE_PLACEHOLDER) {
+        if (id.role == TXM_ROLE_PLACEHOLDER)
             status = visit_placeholder(&l, v.file, v.id, err);
-        }
-        for (uint32_t e = id.edges.begin; status == TXM_OK && e < id.edges.end; e++) {
+        for (uint32_t e = id.edges.begin; status == TXM_OK && e < id.edges.end; e++)
             status = reach(&l, v.file, blend->files.data[v.file].model.edges.data[e], err);
-        }
     }
     free(l.stack.data);
     return status;

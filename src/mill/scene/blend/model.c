@@ -21,11 +21,9 @@ txm_role txm_role_of(const char *code)
                  {"LI", TXM_ROLE_LIBRARY},   {"ID", TXM_ROLE_PLACEHOLDER}, {"SC", TXM_ROLE_SCENE},
                  {"AC", TXM_ROLE_ACTION},    {"WM", TXM_ROLE_INTERFACE},   {"WS", TXM_ROLE_INTERFACE},
                  {"SR", TXM_ROLE_INTERFACE}, {"SN", TXM_ROLE_INTERFACE}};
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-        if (strcmp(roles[i].code, code) == 0) {
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (strcmp(roles[i].code, code) == 0)
             return roles[i].role;
-        }
-    }
     return TXM_ROLE_OTHER;
 }
 
@@ -34,9 +32,8 @@ static int compare_addresses(const void *a, const void *b, void *ids)
 {
     const txm_id *left = (const txm_id *)ids + *(const uint32_t *)a,
                  *right = (const txm_id *)ids + *(const uint32_t *)b;
-    if (left->address != right->address) {
+    if (left->address != right->address)
         return left->address < right->address ? -1 : 1;
-    }
     return left < right ? -1 : left > right; /* the first of two with the same address counts */
 }
 
@@ -46,21 +43,18 @@ static int compare_names(const void *a, const void *b, void *ids)
     const txm_id *left = (const txm_id *)ids + *(const uint32_t *)a,
                  *right = (const txm_id *)ids + *(const uint32_t *)b;
     int order = strcmp(left->name, right->name);
-    if (order == 0) {
+    if (order == 0)
         order = (left->role == TXM_ROLE_PLACEHOLDER) - (right->role == TXM_ROLE_PLACEHOLDER);
-    }
     return order ? order : left < right ? -1 : left > right;
 }
 
 static uint32_t *order(const txm_model *model, int (*compare)(const void *, const void *, void *))
 {
     uint32_t *indices = txm_calloc(model->ids.count, sizeof *indices);
-    for (size_t i = 0; indices && i < model->ids.count; i++) {
+    for (size_t i = 0; indices && i < model->ids.count; i++)
         indices[i] = (uint32_t)i;
-    }
-    if (indices && model->ids.count > 0) {
+    if (indices && model->ids.count > 0)
         qsort_r(indices, model->ids.count, sizeof *indices, compare, model->ids.data);
-    }
     return indices;
 }
 
@@ -83,11 +77,10 @@ uint32_t txm_model_named(const txm_model *model, const char *name)
     size_t low = 0, high = model->ids.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (strcmp(model->ids.data[model->by_name[middle]].name, name) < 0) {
+        if (strcmp(model->ids.data[model->by_name[middle]].name, name) < 0)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
     bool found = low < model->ids.count && strcmp(model->ids.data[model->by_name[low]].name, name) == 0;
     return found ? model->by_name[low] : TXM_NO_INDEX;
@@ -98,15 +91,13 @@ uint32_t txm_model_find(const txm_model *model, uint64_t address)
     size_t low = 0, high = model->ids.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (model->ids.data[model->by_address[middle]].address < address) {
+        if (model->ids.data[model->by_address[middle]].address < address)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
-    if (address == 0 || low == model->ids.count || model->ids.data[model->by_address[low]].address != address) {
+    if (address == 0 || low == model->ids.count || model->ids.data[model->by_address[low]].address != address)
         return TXM_NO_INDEX;
-    }
     return model->by_address[low];
 }
 

@@ -83,15 +83,12 @@ static txm_status survey(scan *s, txm_error *err)
     s->walk.at = 0;
     for (;;) {
         txm_status status = txm_walk_next(&s->walk, &block, err);
-        if (status != TXM_OK) {
+        if (status != TXM_OK)
             return status;
-        }
-        if (txm_block_is(&block, "ENDB")) {
+        if (txm_block_is(&block, "ENDB"))
             return txm_model_order_addresses(s->model) ? TXM_OK : exhausted(s, err);
-        }
-        if (txm_block_is_id(&block) && !add_id(s, &block)) {
+        if (txm_block_is_id(&block) && !add_id(s, &block))
             return exhausted(s, err);
-        }
     }
 }
 
@@ -103,17 +100,14 @@ static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
     for (size_t i = 0; i + step <= bytes; i += step) {
         uint64_t word = txm_load_uint(payload + i, step, s->schema.format.big_endian);
         uint32_t target = txm_model_find(s->model, word), last = TXM_NO_INDEX;
-        if (s->model->edges.count > s->model->ids.data[s->current].edges.begin) {
+        if (s->model->edges.count > s->model->ids.data[s->current].edges.begin)
             last = s->model->edges.data[s->model->edges.count - 1];
-        }
         /* Objects with many slots for one material are common, so immediate repetitions are skipped. */
-        if (target == TXM_NO_INDEX || target == s->current || target == last) {
+        if (target == TXM_NO_INDEX || target == s->current || target == last)
             continue;
-        }
         uint32_t *edge = TXM_STORE_ADD(s->store, &s->model->edges);
-        if (!edge) {
+        if (!edge)
             return false;
-        }
         *edge = target;
     }
     return true;
@@ -123,9 +117,8 @@ static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
 
 static txm_status end_run(scan *s, txm_error *err)
 {
-    if (s->current == TXM_NO_INDEX) {
+    if (s->current == TXM_NO_INDEX)
         return TXM_OK;
-    }
     txm_digest digest = {&s->schema, s->model, s->store, s->options->links};
     bool ok = txm_digest_run(&digest, s->current, &s->run);
     s->model->ids.data[s->current].edges.end = (uint32_t)s->model->edges.count;
@@ -145,9 +138,8 @@ static txm_status begin_run(scan *s, const txm_block *block, txm_error *err)
         }
         s->current = s->next_id++;
     } else if (role != TXM_ROLE_OTHER && role != TXM_ROLE_INTERFACE) {
-        if (!add_id(s, block)) {
+        if (!add_id(s, block))
             return exhausted(s, err);
-        }
         s->current = (uint32_t)s->model->ids.count - 1;
     }
     if (s->current != TXM_NO_INDEX) {
@@ -177,9 +169,8 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     size_t bytes = block->bytes < limit ? (size_t)block->bytes : limit;
     /* The block is read in one piece, because compressed streams must never go back. */
     txm_status status = txm_walk_read(&s->walk, block, s->payload, bytes, err);
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         return status;
-    }
     if (path)
         s->model->varies_frames |= memmem(s->payload, bytes, "image_user.", 11) != NULL;
     if (is_head) { /* every data-block begins with the struct ID */
@@ -187,16 +178,14 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
         const txm_record head = {s->payload, bytes};
         id->name = txm_record_string(&s->schema, head, TXM_ID_NAME, s->store);
         id->library = txm_record_address(&s->schema, head, TXM_ID_LIB);
-        if (!id->name) {
+        if (!id->name)
             return exhausted(s, err);
-        }
     }
     if (keep || place) {
         size_t kept = !keep ? 0 : bytes < TXM_RUN_MAX_BLOCK_BYTES ? bytes : TXM_RUN_MAX_BLOCK_BYTES;
         bool added = txm_run_add(&s->run, block, kind, s->payload, kept);
-        if (!added && !s->run.budget.over_limit) {
+        if (!added && !s->run.budget.over_limit)
             return exhausted(s, err);
-        }
         if (!added) {
             return txm_fail(err, TXM_STATUS_TOO_LARGE,
                             "%s: the data-block %s, around byte %llu, has more than %d MiB of nodes",
@@ -206,9 +195,8 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     }
     /* The list pointers in the ID struct lead to neighbours, which do not matter. */
     size_t skip = is_head ? txm_dna_struct_bytes(s->dna, s->schema.structs[TXM_KIND_ID]) : 0;
-    if (edges && skip < bytes && !add_edges(s, s->payload + skip, bytes - skip)) {
+    if (edges && skip < bytes && !add_edges(s, s->payload + skip, bytes - skip))
         return exhausted(s, err);
-    }
     return TXM_OK;
 }
 
@@ -216,15 +204,13 @@ static txm_status read_global(scan *s, const txm_block *block, txm_error *err)
 {
     size_t bytes = block->bytes < TXM_RUN_MAX_BLOCK_BYTES ? (size_t)block->bytes : TXM_RUN_MAX_BLOCK_BYTES;
     txm_status status = txm_walk_read(&s->walk, block, s->payload, bytes, err);
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         return status;
-    }
     txm_record r = {s->payload, bytes};
     s->model->subversion = (int)txm_record_integer(&s->schema, r, TXM_GLOBAL_SUBVERSION, 0);
     const char *space = txm_record_string(&s->schema, r, TXM_GLOBAL_SCENE_LINEAR, s->store);
-    if (!space) {
+    if (!space)
         return exhausted(s, err);
-    }
     strncpy(s->model->working_space, space, sizeof s->model->working_space - 1);
     s->model->has_to_xyz = txm_record_floats(&s->schema, r, TXM_GLOBAL_TO_XYZ, s->model->to_xyz, 9);
     return TXM_OK;
@@ -240,20 +226,17 @@ static txm_status pass(scan *s, txm_error *err)
     for (;;) {
         txm_status status = txm_walk_next(&s->walk, &block, err);
         const bool data = status == TXM_OK && txm_block_is(&block, "DATA");
-        if (status == TXM_OK && !data) { /* it ends the run before it */
+        if (status == TXM_OK && !data) /* it ends the run before it */
             status = end_run(s, err);
-        }
         if (status == TXM_OK && txm_block_is(&block, "GLOB")) {
             status = read_global(s, &block, err);
         } else if (status == TXM_OK) {
             status = txm_block_is_id(&block) ? begin_run(s, &block, err) : TXM_OK;
-            if (status == TXM_OK && s->current != TXM_NO_INDEX) {
+            if (status == TXM_OK && s->current != TXM_NO_INDEX)
                 status = add_to_run(s, &block, !data, err);
-            }
         }
-        if (status != TXM_OK) {
+        if (status != TXM_OK)
             return status;
-        }
         if (txm_block_is(&block, "ENDB")) {
             /* With a graph, addresses were sorted before the edges were found. */
             bool ok = s->options->graph || txm_model_order_addresses(s->model);
@@ -270,9 +253,8 @@ txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_sto
     txm_tape tape = {.graph = options->graph, .limit_bytes = TXM_TAPE_MAX_BYTES};
     txm_blend_layout format;
     txm_status status = txm_blend_read_header(stream, &format, err);
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         return status;
-    }
     model->format = format;
     strncpy(model->compression, txm_stream_compression(stream), sizeof model->compression - 1);
     status = txm_locate_dna(stream, &format, &tape, &s.dna, err);
@@ -280,19 +262,15 @@ txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_sto
         txm_schema_init(&s.schema, &format, s.dna);
         s.walk = (txm_walk){.stream = stream, .format = &format, .tape = tape.data.size > 0 ? &tape : NULL};
         s.payload = malloc(TXM_MAX_EDGE_BLOCK_BYTES);
-        if (!s.payload) {
+        if (!s.payload)
             status = txm_no_memory(err, txm_stream_name(stream));
-        }
     }
-    if (status == TXM_OK && options->graph) {
+    if (status == TXM_OK && options->graph)
         status = survey(&s, err);
-    }
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = pass(&s, err);
-    }
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         txm_model_free(model);
-    }
     free(s.payload);
     txm_run_free(&s.run);
     txm_tape_free(&tape);

@@ -104,21 +104,17 @@ void txm_schema_init(txm_schema *schema, const txm_blend_layout *format, const t
 {
     *schema = (txm_schema){.format = *format, .dna = dna};
     schema->structs[TXM_KIND_OTHER] = TXM_DNA_NONE;
-    for (int kind = 1; kind < TXM_KIND_COUNT; kind++) {
+    for (int kind = 1; kind < TXM_KIND_COUNT; kind++)
         schema->structs[kind] = txm_dna_struct(dna, struct_names[kind]);
-    }
-    for (int f = 0; f < TXM_FIELD_COUNT; f++) {
+    for (int f = 0; f < TXM_FIELD_COUNT; f++)
         schema->fields[f] = txm_dna_find(dna, struct_names[field_paths[f].kind], field_paths[f].path);
-    }
 }
 
 txm_kind txm_schema_kind(const txm_schema *schema, uint32_t sdna)
 {
-    for (int kind = 1; kind < TXM_KIND_COUNT; kind++) {
-        if (schema->structs[kind] == sdna && sdna != TXM_DNA_NONE) {
+    for (int kind = 1; kind < TXM_KIND_COUNT; kind++)
+        if (schema->structs[kind] == sdna && sdna != TXM_DNA_NONE)
             return (txm_kind)kind;
-        }
-    }
     return TXM_KIND_OTHER;
 }
 
@@ -132,9 +128,8 @@ bool txm_record_has(const txm_schema *schema, txm_record record, txm_field_id fi
 int64_t txm_record_integer(const txm_schema *schema, txm_record record, txm_field_id field, int64_t fallback)
 {
     const txm_dna_field *f = &schema->fields[field];
-    if (!txm_record_has(schema, record, field) || f->bytes > 8) {
+    if (!txm_record_has(schema, record, field) || f->bytes > 8)
         return fallback;
-    }
     uint64_t value = txm_load_uint(record.data + f->offset, f->bytes, schema->format.big_endian);
     unsigned unused_bits = 64 - 8 * f->bytes;
     return (int64_t)(value << unused_bits) >> unused_bits;
@@ -143,18 +138,16 @@ int64_t txm_record_integer(const txm_schema *schema, txm_record record, txm_fiel
 uint64_t txm_record_address(const txm_schema *schema, txm_record record, txm_field_id field)
 {
     const txm_dna_field *f = &schema->fields[field];
-    if (!txm_record_has(schema, record, field) || !f->is_pointer || f->bytes != schema->format.pointer_bytes) {
+    if (!txm_record_has(schema, record, field) || !f->is_pointer || f->bytes != schema->format.pointer_bytes)
         return 0;
-    }
     return txm_load_uint(record.data + f->offset, f->bytes, schema->format.big_endian);
 }
 
 bool txm_record_floats(const txm_schema *schema, txm_record record, txm_field_id field, float *out, size_t count)
 {
     const txm_dna_field *f = &schema->fields[field];
-    if (!txm_record_has(schema, record, field) || f->is_pointer || f->bytes != count * sizeof *out) {
+    if (!txm_record_has(schema, record, field) || f->is_pointer || f->bytes != count * sizeof *out)
         return false;
-    }
     for (size_t i = 0; i < count; i++) {
         uint32_t bits = (uint32_t)txm_load_uint(record.data + f->offset + 4 * i, 4, schema->format.big_endian);
         memcpy(&out[i], &bits, sizeof bits);
@@ -166,9 +159,8 @@ bool txm_record_floats(const txm_schema *schema, txm_record record, txm_field_id
 const char *txm_record_string(const txm_schema *schema, txm_record record, txm_field_id field, txm_store *store)
 {
     const txm_dna_field *f = &schema->fields[field];
-    if (!txm_record_has(schema, record, field) || f->is_pointer) {
+    if (!txm_record_has(schema, record, field) || f->is_pointer)
         return "";
-    }
     const char *s = (const char *)record.data + f->offset;
     return txm_store_string(store, s, strnlen(s, f->bytes));
 }

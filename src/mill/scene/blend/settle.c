@@ -35,9 +35,8 @@ static const char *last_udim(const char *name)
     const char *found = NULL;
     for (const char *p = name; *p; p++) {
         size_t digits = strspn(p, "0123456789");
-        if (digits == 4 && (*p == '1' || *p == '2') && p > name && separates(p[-1]) && separates(p[4])) {
+        if (digits == 4 && (*p == '1' || *p == '2') && p > name && separates(p[-1]) && separates(p[4]))
             found = p;
-        }
         p += digits ? digits - 1 : 0;
     }
     return found;
@@ -49,9 +48,8 @@ static const char *last_uv(const char *name, size_t *length)
     const char *found = NULL;
     for (const char *p = name; *p; p++) {
         size_t u = *p == 'u' ? strspn(p + 1, "0123456789") : 0;
-        if (u < 1 || u > 2 || p[1 + u] != '_' || p[2 + u] != 'v') {
+        if (u < 1 || u > 2 || p[1 + u] != '_' || p[2 + u] != 'v')
             continue;
-        }
         size_t v = strspn(p + 3 + u, "0123456789");
         if (v >= 1 && v <= 3 && separates(p[3 + u + v])) {
             found = p;
@@ -64,9 +62,8 @@ static const char *last_uv(const char *name, size_t *length)
 /* Before 3.1.6 the path of a tiled image is that of its first tile: the token replaces the number. */
 static const char *with_token(txm_scene *scene, const char *path)
 {
-    if (strstr(path, "<UDIM>") || strstr(path, "<UVTILE>")) {
+    if (strstr(path, "<UDIM>") || strstr(path, "<UVTILE>"))
         return path;
-    }
     const char *name = txm_path_base(path), *token = "<UDIM>";
     size_t length = 4;
     const char *at = last_udim(name);
@@ -74,14 +71,12 @@ static const char *with_token(txm_scene *scene, const char *path)
         at = last_uv(name, &length);
         token = "<UVTILE>";
     }
-    if (!at) {
+    if (!at)
         return path;
-    }
     char text[1100]; /* stored paths have at most 1024 bytes */
     size_t head = (size_t)(at - path), tail = strlen(at + length);
-    if (head + 8 + tail >= sizeof text) {
+    if (head + 8 + tail >= sizeof text)
         return path;
-    }
     memcpy(text, path, head);
     memcpy(text + head, token, strlen(token));
     memcpy(text + head + strlen(token), at + length, tail);
@@ -94,13 +89,11 @@ static const char *with_slashes(txm_scene *scene, const char *path)
 {
     char text[1100]; /* stored paths have at most 1024 bytes */
     size_t n = strlen(path);
-    if (n >= sizeof text || !strchr(path, '\\')) {
+    if (n >= sizeof text || !strchr(path, '\\'))
         return path;
-    }
     const size_t server = txm_scene_server_bytes(path);
-    for (size_t i = 0; i <= n; i++) {
+    for (size_t i = 0; i <= n; i++)
         text[i] = path[i] == '\\' && i >= server ? '/' : path[i];
-    }
     return txm_store_string(&scene->store, text, n);
 }
 
@@ -108,18 +101,16 @@ static const char *with_slashes(txm_scene *scene, const char *path)
 static bool settle_tiles(txm_scene *scene, const txm_model *model, const txm_image *image, txm_scene_image *out)
 {
     static const uint32_t first_tile[1] = {FIRST_TILE};
-    if (out->source != TXM_SCENE_SOURCE_TILED) {
+    if (out->source != TXM_SCENE_SOURCE_TILED)
         return true;
-    }
     out->tiles = first_tile;
     out->tile_count = 1;
     if (image->has_tile_list && !before(model, 283, 3) && image->tiles.end > image->tiles.begin) {
         out->tiles = model->tiles.data + image->tiles.begin;
         out->tile_count = image->tiles.end - image->tiles.begin;
     }
-    if (before(model, 301, 6)) {
+    if (before(model, 301, 6))
         out->stored_path = with_token(scene, out->stored_path);
-    }
     return out->stored_path != NULL;
 }
 
@@ -135,12 +126,10 @@ static const char *canonical(const txm_scene *scene, const char *name)
 /* The name that Cycles gets for a stored one, which is part of the name of the tx file. NULL: Blender clears it. */
 static const char *opened(const txm_scene *scene, const char *stored, const char *interop_id)
 {
-    if (!*stored) {
+    if (!*stored)
         return NULL;
-    }
-    if (scene->options.opened) {
+    if (scene->options.opened)
         return scene->options.opened(scene->options.colors.user, stored, interop_id);
-    }
     return canonical(scene, stored) ? stored : NULL;
 }
 
@@ -150,9 +139,8 @@ static bool settle_colorspace(txm_scene *scene, const txm_model *model, const tx
     const char *stored = legacy_data ? "Non-Color" : image->colorspace;
     const char *requested = opened(scene, stored, legacy_data ? "" : image->interop_id),
                *name = requested ? canonical(scene, requested) : NULL;
-    if (!name && legacy_data) {
+    if (!name && legacy_data)
         requested = name = canonical(scene, "data"); /* the config may have another name for its data space */
-    }
     out->colorspace_stored = stored;
     out->colorspace_known = name || !*stored;
     requested = txm_space_setting(requested);
@@ -187,13 +175,11 @@ static source source_of(const txm_scene *scene, source of, bool (*own)(const txm
 {
     for (int hops = 0; of.image->overrides && !(own && own(of.image)) && hops < 64; hops++) {
         uint32_t file = (uint32_t)(of.file - scene->blend->files.data), id;
-        if (!txm_blend_follow(scene->blend, &file, of.image->overrides, &id)) {
+        if (!txm_blend_follow(scene->blend, &file, of.image->overrides, &id))
             break; /* Blender keeps the scene's values if the library is missing */
-        }
         const txm_model *model = &scene->blend->files.data[file].model;
-        if (model->ids.data[id].image == TXM_NO_INDEX) {
+        if (model->ids.data[id].image == TXM_NO_INDEX)
             break;
-        }
         of = (source){&model->images.data[model->ids.data[id].image], &scene->blend->files.data[file]};
     }
     return of;
@@ -204,15 +190,13 @@ static const char *folder_of(txm_scene *scene, const txm_blend_file *file, const
 {
     const txm_model *model = &file->model;
     uint32_t library = id->library ? txm_model_find(model, id->library) : TXM_NO_INDEX;
-    if (library == TXM_NO_INDEX || model->ids.data[library].own_library == TXM_NO_INDEX) {
+    if (library == TXM_NO_INDEX || model->ids.data[library].own_library == TXM_NO_INDEX)
         return file->folder;
-    }
     const txm_library *named = &model->libraries.data[model->ids.data[library].own_library];
     /* An archive of packed data-blocks may have no path of its own; then its parent's counts. */
     uint32_t parent = !*named->path ? txm_model_find(model, named->archive_parent) : TXM_NO_INDEX;
-    if (parent != TXM_NO_INDEX && model->ids.data[parent].own_library != TXM_NO_INDEX) {
+    if (parent != TXM_NO_INDEX && model->ids.data[parent].own_library != TXM_NO_INDEX)
         named = &model->libraries.data[model->ids.data[parent].own_library];
-    }
     const char *path = txm_scene_path(scene, named->path, file->folder);
     char *folder = path ? txm_path_dir(path) : NULL;
     const char *kept = folder ? txm_scene_keep(scene, folder) : NULL;
@@ -236,9 +220,8 @@ txm_status txm_blend_settle(txm_scene *scene, const txm_blend_file *file, const 
                  : mode >= 0 && mode < (int)(sizeof modes / sizeof *modes) ? modes[mode]
                                                                            : TXM_ALPHA_DEFAULT;
     if (!out->stored_path || !settle_tiles(scene, &all.file->model, all.image, out) ||
-        !settle_colorspace(scene, &all.file->model, all.image, out)) {
+        !settle_colorspace(scene, &all.file->model, all.image, out))
         return txm_scene_exhausted(scene, err);
-    }
     const char *folder = folder_of(scene, path.file, &path.file->model.ids.data[path.image->id]);
     out->path = !folder ? NULL : *out->stored_path ? txm_scene_path(scene, out->stored_path, folder) : "";
     return out->path ? TXM_OK : txm_scene_exhausted(scene, err);

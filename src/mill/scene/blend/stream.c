@@ -36,9 +36,8 @@ struct txm_stream {
 static txm_status check_end(const txm_stream_input *input, txm_error *err)
 {
     struct stat st;
-    if (fstat(input->fd, &st) != 0) {
+    if (fstat(input->fd, &st) != 0)
         return txm_fail_errno(err, errno, "%s: cannot be examined", input->name);
-    }
     if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > input->offset) {
         return txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %llu of %llu bytes while it was read", input->name,
                         (unsigned long long)input->offset, (unsigned long long)st.st_size);
@@ -131,9 +130,8 @@ txm_status txm_stream_open(const char *path, txm_stream **out, txm_error *err)
 {
     /* O_NONBLOCK: opening a FIFO must not hang; it has no effect on regular files. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
+    if (fd < 0)
         return txm_fail_errno(err, errno, "%s: cannot open", path);
-    }
     return txm_stream_from_fd(fd, path, out, err);
 }
 
@@ -180,12 +178,10 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
 void txm_stream_close(txm_stream **stream)
 {
     txm_stream *s = stream ? *stream : NULL;
-    if (!s) {
+    if (!s)
         return;
-    }
-    if (s->ops) {
+    if (s->ops)
         s->ops->close(s->decoder);
-    }
     close(s->input.fd);
     free(s->name);
     free(s);
@@ -195,9 +191,8 @@ void txm_stream_close(txm_stream **stream)
 static txm_status pull(txm_stream *s, uint8_t *dst, size_t bytes, size_t *got, txm_error *err)
 {
     txm_status status = s->ops->pull(s->decoder, &s->input, dst, bytes, got, err);
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         return status;
-    }
     s->decoder_at += *got;
     s->produced += *got;
     if (s->produced > free_output_bytes &&
@@ -233,12 +228,10 @@ txm_status txm_stream_read(txm_stream *s, void *dst, size_t bytes, txm_error *er
         /* Large reads go directly to the caller's memory. */
         bool direct = bytes >= BUFFER_BYTES;
         txm_status status = pull(s, direct ? to : s->buffer, direct ? bytes : BUFFER_BYTES, &got, err);
-        if (status != TXM_OK) {
+        if (status != TXM_OK)
             return status;
-        }
-        if (got == 0) {
+        if (got == 0)
             return ended(s, err);
-        }
         s->begin = 0;
         s->end = direct ? 0 : got;
         if (direct) {
@@ -260,22 +253,18 @@ txm_status txm_stream_seek(txm_stream *s, uint64_t position, txm_error *err)
     s->begin = s->end = 0;
     uint64_t landed;
     txm_status status = s->ops->jump(s->decoder, &s->input, s->decoder_at, position, &landed, err);
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         return status;
-    }
     s->decoder_at = landed;
     while (s->decoder_at < position) {
         size_t got, want = BUFFER_BYTES;
-        if (position - s->decoder_at < want) {
+        if (position - s->decoder_at < want)
             want = (size_t)(position - s->decoder_at);
-        }
         status = pull(s, s->buffer, want, &got, err);
-        if (status != TXM_OK) {
+        if (status != TXM_OK)
             return status;
-        }
-        if (got == 0) {
+        if (got == 0)
             return ended(s, err);
-        }
     }
     return TXM_OK;
 }

@@ -43,9 +43,8 @@ static bool read_at(txm_stream_input *input, uint64_t offset, void *dst, size_t 
     input->offset = offset;
     while (bytes > 0) {
         size_t got;
-        if (txm_stream_input_read(input, to, bytes, &got, NULL) != TXM_OK || got == 0) {
+        if (txm_stream_input_read(input, to, bytes, &got, NULL) != TXM_OK || got == 0)
             return false;
-        }
         to += got;
         bytes -= got;
     }
@@ -71,14 +70,12 @@ static void read_seek_table(zstd_decoder *z, txm_stream_input *input)
     uint8_t footer[FOOTER_BYTES], head[SKIPPABLE_HEAD_BYTES];
     if (input->file_bytes < FOOTER_BYTES + SKIPPABLE_HEAD_BYTES ||
         !read_at(input, input->file_bytes - FOOTER_BYTES, footer, sizeof footer) ||
-        txm_load_le32(footer + 5) != footer_magic) {
+        txm_load_le32(footer + 5) != footer_magic)
         return;
-    }
     size_t count = txm_load_le32(footer), entry_bytes = footer[4] & 0x80 ? 12 : 8; /* bit 7: entries have checksums */
     uint64_t table_bytes = (uint64_t)count * entry_bytes + FOOTER_BYTES;
-    if (count == 0 || count > MAX_FRAMES || table_bytes + SKIPPABLE_HEAD_BYTES > input->file_bytes) {
+    if (count == 0 || count > MAX_FRAMES || table_bytes + SKIPPABLE_HEAD_BYTES > input->file_bytes)
         return;
-    }
     uint64_t table_at = input->file_bytes - table_bytes - SKIPPABLE_HEAD_BYTES;
     uint8_t *entries = malloc(count * entry_bytes);
     frame *frames = txm_calloc(count + 1, sizeof *frames);
@@ -137,14 +134,12 @@ static txm_status zstd_pull(void *self, txm_stream_input *input, uint8_t *dst, s
         if (z->in.pos == z->in.size) {
             size_t n;
             txm_status status = txm_stream_input_read(input, z->data, sizeof z->data, &n, err);
-            if (status != TXM_OK) {
+            if (status != TXM_OK)
                 return status;
-            }
             z->in = (ZSTD_inBuffer){z->data, n, 0};
             ended = n == 0;
-            if (ended && z->hint == 0) {
+            if (ended && z->hint == 0)
                 break;
-            }
         }
         /* Without input the decoder may still have output; only if it gives none is the file truncated. */
         z->hint = ZSTD_decompressStream(z->context, &out, &z->in);
@@ -169,11 +164,10 @@ static size_t frame_at(const zstd_decoder *z, uint64_t position)
     size_t low = 0, high = z->frame_count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (z->frames[middle].uncompressed <= position) {
+        if (z->frames[middle].uncompressed <= position)
             low = middle;
-        } else {
+        else
             high = middle;
-        }
     }
     return low;
 }
@@ -202,9 +196,8 @@ static bool zstd_size(const void *self, const txm_stream_input *input, uint64_t 
 {
     const zstd_decoder *z = self;
     (void)input;
-    if (z->frames) {
+    if (z->frames)
         *bytes = z->frames[z->frame_count].uncompressed;
-    }
     return z->frames != NULL;
 }
 

@@ -42,9 +42,8 @@ static void make_safe(char *name, bool of_id)
     bool in_front = true;
     for (char *p = name; *p; p++) {
         in_front = in_front && *p == '.';
-        if ((unsigned char)*p < 0x20 || *p == 0x7F || in_front || (of_id && strchr("/\\?*:|\"<>", *p))) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7F || in_front || (of_id && strchr("/\\?*:|\"<>", *p)))
             *p = '_';
-        }
     }
 }
 
@@ -71,16 +70,13 @@ static txm_status read_magic(const txm_blend *blend, uint32_t file, const txm_pa
     memset(magic, 0, MAGIC_BYTES);
     size_t bytes = packed->bytes < MAGIC_BYTES ? (size_t)packed->bytes : MAGIC_BYTES;
     txm_status status = txm_blend_stream(blend, file, &stream, &why);
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = txm_stream_seek(stream, packed->position, &why);
-    }
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = txm_stream_read(stream, magic, bytes, &why);
-    }
     txm_stream_close(&stream);
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         memset(magic, 0, MAGIC_BYTES);
-    }
     return status == TXM_OK || status == TXM_STATUS_CORRUPT ? TXM_OK : txm_fail_as(err, &why);
 }
 
@@ -90,9 +86,8 @@ static const char *packed_name(txm_scene *scene, const txm_blend_file *file, con
                                const txm_packed *packed, const txm_scene_image *out, txm_error *err)
 {
     const char *id_name = file->model.ids.data[image->id].name, *base = *packed->path ? packed->path : out->stored_path;
-    for (const char *p = base; *p; p++) {
+    for (const char *p = base; *p; p++)
         base = *p == '/' || *p == '\\' ? p + 1 : base; /* the path may be from Windows */
-    }
     /* A tile of a nameless image "wood" is called "wood.1002". */
     id_name = strlen(id_name) > 2 ? id_name + 2 : "image";
     char *name = *base                                   ? txm_strdup(base)
@@ -100,9 +95,8 @@ static const char *packed_name(txm_scene *scene, const txm_blend_file *file, con
                                                          : txm_strdup(id_name);
     uint8_t magic[MAGIC_BYTES];
     char extension[EXTENSION_BYTES];
-    if (name) {
+    if (name)
         make_safe(name, !*base);
-    }
     if (name && *base && txm_is_image_name(name)) {
         name = with_extension(name, txm_path_ext(name));
     } else if (name) {
@@ -114,16 +108,14 @@ static const char *packed_name(txm_scene *scene, const txm_blend_file *file, con
         const txm_image_format *format = txm_format_of_head(magic, MAGIC_BYTES);
         size_t n = format && format->traits & TXM_FORMAT_UNPACKED ? txm_format_extension_bytes(format) : 0;
         *extension = 0;
-        if (n && n < EXTENSION_BYTES) {
+        if (n && n < EXTENSION_BYTES)
             snprintf(extension, EXTENSION_BYTES, ".%.*s", (int)n, format->extensions);
-        }
         name = with_extension(name, extension);
     }
     const char *kept = name ? txm_scene_keep(scene, name) : NULL;
     free(name);
-    if (!kept) {
+    if (!kept)
         txm_scene_exhausted(scene, err);
-    }
     return kept;
 }
 
@@ -156,9 +148,8 @@ txm_status txm_packed_pour(txm_stream *stream, const txm_packed *packed, int fd,
                            const char *failure, txm_error *err)
 {
     uint8_t *chunk = malloc(2 * CHUNK_BYTES);
-    if (!chunk) {
+    if (!chunk)
         return txm_no_memory(err, subject);
-    }
     bool equal = true;
     txm_status status = txm_stream_seek(stream, packed->position, err);
     for (uint64_t done = 0; status == TXM_OK && equal && done < packed->bytes;) {
@@ -175,9 +166,8 @@ txm_status txm_packed_pour(txm_stream *stream, const txm_packed *packed, int fd,
         done += n;
     }
     free(chunk);
-    if (same) {
+    if (same)
         *same = status == TXM_OK && equal;
-    }
     return status;
 }
 
@@ -187,16 +177,13 @@ static txm_status holds(const char *path, txm_stream *stream, const txm_packed *
     static const char failure[] = "cannot be compared with the packed image";
     struct stat st;
     *same = false;
-    if (stat(path, &st) != 0) {
+    if (stat(path, &st) != 0)
         return errno == ENOENT ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot be examined", path);
-    }
-    if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != packed->bytes) {
+    if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != packed->bytes)
         return TXM_OK;
-    }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) { /* a file that cannot be read counts as a different one */
+    if (fd < 0) /* a file that cannot be read counts as a different one */
         return errno == EACCES || errno == ENOENT ? TXM_OK : txm_fail_errno(err, errno, "%s: %s", path, failure);
-    }
     txm_status status = txm_packed_pour(stream, packed, fd, same, path, failure, err);
     close(fd);
     return status;
@@ -207,9 +194,8 @@ static txm_status write_file(const char *path, txm_stream *stream, const txm_pac
 {
     txm_publish *publish = NULL;
     txm_status status = txm_publish_begin(path, TXM_PUBLISH_IN_NEW_FOLDER, &publish, err);
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         return status;
-    }
     status =
         txm_packed_pour(stream, packed, txm_publish_fd(publish), NULL, path, "cannot write the unpacked image", err);
     if (status != TXM_OK) {
@@ -236,16 +222,14 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
         txm_status status = path ? holds(path, stream, packed, &same, err)
                                  : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to unpack %s", folder, name);
         bool fresh = status == TXM_OK && !same && lstat(path, &st) != 0;
-        if (there) {
+        if (there)
             *there = same;
-        } else if (fresh) {
+        else if (fresh)
             status = write_file(path, stream, packed, err);
-        }
         if (status != TXM_OK || (!same && !fresh)) {
             free(path);
-            if (status != TXM_OK) {
+            if (status != TXM_OK)
                 return status;
-            }
             continue;
         }
         *out = path;
@@ -260,9 +244,8 @@ static txm_status find_or_unpack(txm_scene *scene, size_t image, size_t packed, 
                                  bool *there, txm_error *err)
 {
     *path = NULL;
-    if (image >= scene->images.count || packed >= scene->images.data[image].packed_count) {
+    if (image >= scene->images.count || packed >= scene->images.data[image].packed_count)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image with that number", scene->info.path);
-    }
     const txm_blend_use *origin = &scene->blend->origins.data[image];
     const char *name = scene->images.data[image].packed[packed].name;
     if (!txm_is_image_name(name)) {
@@ -276,9 +259,8 @@ static txm_status find_or_unpack(txm_scene *scene, size_t image, size_t packed, 
     const txm_packed *where = &model->packed.data[model->images.data[origin->image].packed.begin + packed];
     txm_stream *stream = NULL;
     txm_status status = txm_blend_stream(scene->blend, origin->image_file, &stream, err);
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = unpack(stream, where, folder, name, path, there, err);
-    }
     txm_stream_close(&stream);
     return status;
 }

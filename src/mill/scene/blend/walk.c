@@ -34,9 +34,8 @@ static size_t kept_of(const txm_tape *tape, const txm_block *block)
         return 0; /* curves */
     bool pointers = tape->graph && block->bytes <= TXM_MAX_EDGE_BLOCK_BYTES;
     size_t limit = pointers ? TXM_MAX_EDGE_BLOCK_BYTES : block->sdna == 0 ? text_bytes : TXM_RUN_MAX_BLOCK_BYTES;
-    if (!pointers && block->sdna == 0 && block->bytes > limit) {
+    if (!pointers && block->sdna == 0 && block->bytes > limit)
         return 0;
-    }
     return block->bytes < limit ? (size_t)block->bytes : limit;
 }
 
@@ -45,15 +44,12 @@ static size_t kept_of(const txm_tape *tape, const txm_block *block)
 static txm_status record(txm_tape *tape, txm_stream *stream, const txm_block *block, txm_error *err)
 {
     entry e = {.block = *block};
-    if (!txm_block_is(block, "DATA")) {
+    if (!txm_block_is(block, "DATA"))
         tape->role = txm_block_is_id(block) ? txm_role_of(block->code) : TXM_ROLE_INTERFACE;
-    }
-    if (tape->failed || (txm_block_is(block, "DATA") && !matters(tape))) {
+    if (tape->failed || (txm_block_is(block, "DATA") && !matters(tape)))
         return TXM_OK;
-    }
-    if (matters(tape) || txm_block_is(block, "GLOB")) {
+    if (matters(tape) || txm_block_is(block, "GLOB"))
         e.kept = kept_of(tape, block);
-    }
     if (sizeof e + e.kept > tape->limit_bytes - tape->data.size || !txm_bytes_add(&tape->data, &e, sizeof e) ||
         !txm_bytes_reserve(&tape->data, e.kept)) {
         txm_tape_free(tape);
@@ -91,9 +87,8 @@ txm_status txm_walk_next(txm_walk *walk, txm_block *out, txm_error *err)
 /* Bytes that are not on the tape are read from the stream. */
 txm_status txm_walk_read(txm_walk *walk, const txm_block *block, void *dst, size_t bytes, txm_error *err)
 {
-    if (bytes == 0) {
+    if (bytes == 0)
         return TXM_OK;
-    }
     if (walk->tape && bytes <= walk->kept) {
         memcpy(dst, walk->tape->data.data + walk->payload, bytes);
         return TXM_OK;
@@ -118,13 +113,11 @@ static txm_status parse_at(txm_stream *stream, const txm_blend_layout *format, c
     }
     size_t bytes = (size_t)block->bytes;
     uint8_t *payload = malloc(bytes ? bytes : 1);
-    if (!payload) {
+    if (!payload)
         return txm_no_memory(err, name);
-    }
     txm_status status = txm_stream_seek(stream, block->position, err);
-    if (status == TXM_OK) {
+    if (status == TXM_OK)
         status = txm_stream_read(stream, payload, bytes, err);
-    }
     if (status != TXM_OK) {
         free(payload);
         return status;
@@ -136,9 +129,8 @@ static txm_status parse_at(txm_stream *stream, const txm_blend_layout *format, c
 static bool locate_from_end(txm_stream *stream, const txm_blend_layout *format, txm_block *out)
 {
     uint64_t size;
-    if (!txm_stream_size(stream, &size) || size < format->header_bytes) {
+    if (!txm_stream_size(stream, &size) || size < format->header_bytes)
         return false;
-    }
     size_t bytes = size < TAIL_BYTES ? (size_t)size : TAIL_BYTES;
     uint8_t *tail = malloc(bytes);
     bool found = false;
@@ -164,15 +156,12 @@ static txm_status walk_to_definitions(txm_stream *stream, const txm_blend_layout
     txm_block block;
     for (;;) {
         txm_status status = txm_walk_next(&blocks, &block, err);
-        if (status == TXM_OK) {
+        if (status == TXM_OK)
             status = record(tape, stream, &block, err);
-        }
-        if (status == TXM_OK && !*dna && txm_block_is(&block, "DNA1")) {
+        if (status == TXM_OK && !*dna && txm_block_is(&block, "DNA1"))
             status = parse_at(stream, format, &block, dna, err);
-        }
-        if (status != TXM_OK) {
+        if (status != TXM_OK)
             return status;
-        }
         if (txm_block_is(&block, "ENDB")) {
             return *dna ? TXM_OK
                         : txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file has no struct definitions (DNA1 block)",
