@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/farm/entries.h"
+#include "base/entries.h"
 #include "util_png.h"
 
 static char scratch[64];

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/entries.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "mill/farm/entries.h"
 #include "mill/farm/inputs.h"
 #include "mill/rules/glob.h"
 #include "txmill/format.h"

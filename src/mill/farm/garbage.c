@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/entries.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/names.h"
@@ -29,7 +30,6 @@
 #include "base/path.h"
 #include "base/words.h"
 #include "mill/farm/claims.h"
-#include "mill/farm/entries.h"
 #include "tile/name/name.h"
 
 typedef struct verdict {

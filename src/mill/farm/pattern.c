@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/entries.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "mill/farm/entries.h"
 
 typedef enum token_kind { TOKEN_NONE, TOKEN_UDIM, TOKEN_MAPID, TOKEN_UVTILE, TOKEN_U, TOKEN_V, TOKEN_FRAME } token_kind;
 

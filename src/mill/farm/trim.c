@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/entries.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
-#include "mill/farm/entries.h"
 #include "mill/farm/store.h"
 #include "txmill/garbage.h"
 #include "txmill/out_file.h"

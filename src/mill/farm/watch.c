@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/entries.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/options.h"
@@ -22,7 +23,6 @@
 #include "base/os/process.h"
 #include "base/os/watch.h"
 #include "base/path.h"
-#include "mill/farm/entries.h"
 #include "mill/farm/inputs.h"
 
 /* Waits end at this interval to check whether the folders are still the same, and for a request to stop. While inotify

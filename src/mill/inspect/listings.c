@@ -4,7 +4,6 @@
  */
 #include "mill/inspect/listings.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +15,7 @@
 
 static void free_listing(txm_listing *l)
 {
-    for (size_t i = 0; i < l->count; i++)
-        free(l->names[i]);
-    free(l->names);
+    txm_entries_free(&l->names);
     free(l->times);
     free(l->folder);
 }
@@ -31,40 +28,6 @@ void txm_listings_free(txm_listings *listings)
     *listings = (txm_listings){0};
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The current folder has no name in paths like "wood.png", but it has one in messages. */
-static const char *name_of(const char *folder)
-{
-    return *folder ? folder : ".";
-}
-
-static txm_status read_names(txm_listing *l, txm_error *err)
-{
-    const char *folder = name_of(l->folder);
-    DIR *dir = opendir(folder);
-    struct dirent *entry = NULL;
-    txm_status status = TXM_OK;
-    if (!dir)
-        return errno == ENOENT || errno == ENOTDIR ? TXM_OK
-                                                   : txm_fail_errno(err, errno, "%s: cannot be listed", folder);
-    while (!status && (errno = 0, entry = readdir(dir))) {
-        if (!TXM_GROW(l->names, l->capacity, l->count) || !(l->names[l->count] = txm_strdup(entry->d_name)))
-            status = txm_no_memory(err, folder);
-        else
-            l->count++;
-    }
-    if (!status && errno != 0)
-        status = txm_fail_errno(err, errno, "%s: cannot be listed", folder);
-    closedir(dir);
-    if (l->count)
-        qsort(l->names, l->count, sizeof *l->names, by_bytes);
-    return status;
-}
-
 txm_status txm_listings_get(txm_listings *listings, const char *folder, txm_listing **out, txm_error *err)
 {
     for (size_t i = 0; i < listings->count; i++)
@@ -72,10 +35,19 @@ txm_status txm_listings_get(txm_listings *listings, const char *folder, txm_list
             *out = &listings->items[i];
             return TXM_OK;
         }
-    if (!TXM_GROW(listings->items, listings->capacity, listings->count))
-        return txm_no_memory(err, name_of(folder));
+    /* The current folder has no name in paths like "wood.png", but it has one in messages. */
+    const char *shown = *folder ? folder : ".";
     txm_listing l = {.folder = txm_strdup(folder)};
-    const txm_status status = l.folder ? read_names(&l, err) : txm_no_memory(err, name_of(folder));
+    txm_error why = {0};
+    txm_status status = TXM_GROW(listings->items, listings->capacity, listings->count) && l.folder
+                            ? txm_entries_read(shown, &l.names, &why)
+                            : txm_no_memory(&why, shown);
+    if (why.sys_errno == ENOENT || why.sys_errno == ENOTDIR)
+        status = TXM_OK;
+    else if (why.sys_errno)
+        txm_fail_errno(err, why.sys_errno, "%s: cannot be listed", shown);
+    else if (status)
+        txm_fail_as(err, &why);
     if (status) {
         free_listing(&l);
         return status;
@@ -87,10 +59,10 @@ txm_status txm_listings_get(txm_listings *listings, const char *folder, txm_list
 
 size_t txm_listing_find(const txm_listing *listing, const char *name, size_t bytes)
 {
-    size_t from = 0, to = listing->count;
+    size_t from = 0, to = listing->names.count;
     while (from < to) {
         const size_t middle = from + (to - from) / 2;
-        if (strncmp(listing->names[middle], name, bytes) < 0)
+        if (strncmp(listing->names.items[middle].name, name, bytes) < 0)
             from = middle + 1;
         else
             to = middle;
@@ -102,20 +74,21 @@ size_t txm_listing_find(const txm_listing *listing, const char *name, size_t byt
 bool txm_listing_has(const txm_listing *listing, const char *name, size_t bytes)
 {
     const size_t at = txm_listing_find(listing, name, bytes);
-    return at < listing->count && !strncmp(listing->names[at], name, bytes) && !listing->names[at][bytes];
+    return at < listing->names.count && !strncmp(listing->names.items[at].name, name, bytes) &&
+           !listing->names.items[at].name[bytes];
 }
 
 int64_t txm_listing_time(txm_listing *listing, size_t index)
 {
     struct stat st;
     if (!listing->times) {
-        listing->times = txm_calloc(listing->count, sizeof *listing->times);
-        for (size_t i = 0; listing->times && i < listing->count; i++)
+        listing->times = txm_calloc(listing->names.count, sizeof *listing->times);
+        for (size_t i = 0; listing->times && i < listing->names.count; i++)
             listing->times[i] = INT64_MAX; /* not examined yet */
     }
     if (listing->times && listing->times[index] != INT64_MAX)
         return listing->times[index];
-    char *path = txm_path_join(listing->folder, listing->names[index]);
+    char *path = txm_path_join(listing->folder, listing->names.items[index].name);
     const int64_t time = path && stat(path, &st) == 0 ? (int64_t)st.st_mtime : INT64_MIN;
     free(path);
     if (listing->times)

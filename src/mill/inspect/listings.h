@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/entries.h"
 #include "txtile/status.h"
 
 typedef struct txm_listing {
     char *folder;
-    char **names; /* sorted by their bytes */
-    size_t count, capacity;
+    txm_entries names;
     int64_t *times; /* of txm_listing_time; NULL before its first call */
 } txm_listing;
 

@@ -103,7 +103,7 @@ static txm_status names_gone_image(const search *s, const char *path, size_t byt
 /* Most files of a folder differ in the digest, or are named for images that are beside this one. */
 static txm_status consider(search *s, const txm_listing *images, txm_listing *files, size_t index, txm_error *err)
 {
-    const char *name = files->names[index];
+    const char *name = files->names.items[index].name;
     size_t bytes;
     unsigned version;
     char md5[33];
@@ -139,7 +139,7 @@ static txm_status search_folder(search *s, txm_error *err)
         status = txm_listings_get(s->listings, s->folder, &files, err);
     if (!status)
         status = txm_listings_get(s->listings, beside, &images, err);
-    for (size_t i = 0; !status && i < files->count; i++)
+    for (size_t i = 0; !status && i < files->names.count; i++)
         status = consider(s, images, files, i, err);
     free(beside);
     return status;

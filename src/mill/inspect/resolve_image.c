@@ -116,12 +116,13 @@ static txm_status find_in(resolving *r, const char *folder, txm_error *err)
     const size_t bytes = strlen(base);
     txm_status status = txm_listings_get(r->listings, folder, &l, err);
     for (size_t i = status ? 0 : txm_listing_find(l, base, bytes);
-         !status && i < l->count && !strncmp(l->names[i], base, bytes) && r->out->other_count < TXM_MAX_OTHER_NAMES;
+         !status && i < l->names.count && !strncmp(l->names.items[i].name, base, bytes) &&
+         r->out->other_count < TXM_MAX_OTHER_NAMES;
          i++) {
-        if (!txm_tx_name_parse(l->names[i], &source_bytes, &version, md5) || source_bytes != bytes ||
-            !strcmp(l->names[i], txm_path_base(r->out->path)))
+        if (!txm_tx_name_parse(l->names.items[i].name, &source_bytes, &version, md5) || source_bytes != bytes ||
+            !strcmp(l->names.items[i].name, txm_path_base(r->out->path)))
             continue;
-        char *path = txm_path_join(folder, l->names[i]);
+        char *path = txm_path_join(folder, l->names.items[i].name);
         if (path)
             r->out->others[r->out->other_count++].path = path;
         else

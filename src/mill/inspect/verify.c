@@ -228,7 +228,7 @@ static txm_status run_verify(txm_verification *v, txm_error *err)
     if ((status = txm_verify_origin(v, err)))
         return status;
     if (v->options->use_only)
-        return v->options->no_decoding ? TXM_OK : txm_verify_decoding(v, err);
+        return v->options->no_decoding ? TXM_OK : txm_verify_tiles(v, NULL, err);
     if ((status = txm_verify_by_release(v, txm_verify_pixels, TXM_FINDING_LEVEL, err)))
         return status;
     return v->options->deep ? txm_verify_by_release(v, txm_verify_deep, TXM_FINDING_DEEP_PIXELS, err) : TXM_OK;

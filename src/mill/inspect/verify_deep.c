@@ -17,7 +17,6 @@
 #include "base/os/owner.h"
 #include "base/text.h"
 #include "mill/convert/context.h"
-#include "mill/convert/job.h"
 #include "mill/inspect/verify_impl.h"
 #include "txmill/out_file.h"
 
@@ -162,110 +161,6 @@ static bool compare_headers(const deep *d)
     return true;
 }
 
-/* The number of rows of tiles that may be queued: a huge file must not queue a job for each of its rows at once. */
-enum { MAX_QUEUED = 64 };
-
-typedef struct comparison {
-    txm_job *job;
-    txm_tx *expected, *found;
-    uint32_t level;
-    pthread_mutex_t lock;
-    txm_level_diff diff;
-} comparison;
-
-typedef struct tile_row {
-    comparison *c;
-    uint32_t y;
-} tile_row;
-
-/* A job compares one row of tiles: that is enough work to be worth queueing, and needs memory for two tiles. */
-static void run_row(void *arg)
-{
-    tile_row *row = arg;
-    comparison *c = row->c;
-    const txm_tx_info *i = txm_tx_info_of(c->found);
-    txm_level_diff diff = {0};
-    txm_error err = {0};
-    uint8_t *pixels = NULL;
-    if (txm_job_runs(c->job)) {
-        pixels = txm_alloc_pixels(2 * (size_t)i->tile_w * i->tile_h, i->channels * txm_type_bytes(i->type));
-        if (!pixels)
-            txm_no_memory(&err, NULL);
-        const size_t px = i->channels * txm_type_bytes(i->type), stride = i->tile_w * px;
-        uint8_t *other = pixels ? pixels + i->tile_h * stride : NULL;
-        for (uint32_t x = 0; !err.status && x < txm_tx_level_of(c->found, c->level)->tiles_x && txm_job_runs(c->job);
-             x++) {
-            uint32_t w, h;
-            txm_tx_request tile = {.struct_size = sizeof(txm_tx_request),
-                                   .level = c->level,
-                                   .tile_x = x,
-                                   .tile_y = row->y,
-                                   .pixels = other,
-                                   .pixel_stride_bytes = px,
-                                   .row_stride_bytes = stride,
-                                   .width = &w,
-                                   .height = &h};
-            if (txm_tx_read_tile(c->expected, &tile, &err) != TXM_OK)
-                break;
-            tile.pixels = pixels;
-            if (txm_tx_read_tile(c->found, &tile, NULL) == TXM_OK)
-                txm_level_diff_tile(&diff, i->type, i->channels, other, stride, pixels, stride, w, h, x, row->y);
-        }
-        if (err.status)
-            txm_job_fail(c->job, &err);
-    }
-    pthread_mutex_lock(&c->lock);
-    txm_level_diff_merge(&c->diff, &diff);
-    pthread_mutex_unlock(&c->lock);
-    free(pixels);
-    free(row);
-}
-
-/* The level has the same size, tiles, channels and type in both files. Tiles of `found` that cannot be decoded are
- * skipped; those of `expected` are a failure. Differences of rows are merged in any order, so that the result does not
- * depend on threads. If a job cannot be queued or fails, the others stop. */
-static txm_status compare_level(txm_job *job, txm_tx *expected, txm_tx *found, uint32_t level, txm_level_diff *diff,
-                                txm_error *err)
-{
-    comparison c = {.job = job, .expected = expected, .found = found, .level = level};
-    pthread_mutex_init(&c.lock, NULL);
-    for (uint32_t y = 0; y < txm_tx_level_of(found, level)->tiles_y && txm_job_runs(job); y++) {
-        tile_row *row = malloc(sizeof *row);
-        if (row)
-            *row = (tile_row){&c, y};
-        if (!row || !txm_group_submit(job->group, false, run_row, row)) {
-            free(row);
-            txm_error own = {0};
-            txm_no_memory(&own, NULL);
-            txm_job_fail(job, &own);
-        }
-        txm_group_wait(job->group, MAX_QUEUED);
-    }
-    txm_group_wait(job->group, 0);
-    pthread_mutex_destroy(&c.lock);
-    *diff = c.diff;
-    /* The work may have been cancelled after the last job ended. */
-    return txm_job_runs(job) ? TXM_OK : txm_fail_as(err, &job->error);
-}
-
-/* Reports each level on its own: a wrong tile of level 0 spoils those of the levels made from it. If sizes or types
- * differ, pixels cannot be compared. */
-static txm_status compare_again(const deep *d, txm_error *err)
-{
-    txm_job job;
-    if (!compare_headers(d))
-        return TXM_OK;
-    txm_status status = txm_job_init(&job, d->v->context->pool, d->v->context->cancel, false, err);
-    for (uint32_t l = 0; !status && l < d->v->info->levels; l++) {
-        txm_level_diff diff;
-        status = compare_level(&job, d->again, d->v->tx, l, &diff, err);
-        if (!status)
-            txm_report_level(d->v, TXM_FINDING_DEEP_PIXELS, l, &diff);
-    }
-    txm_job_destroy(&job);
-    return status;
-}
-
 /* ---- the verification ------------------------------------------------------------------------------------------- */
 
 /* A source that cannot be read, or colours that this config lacks, are a finding, because the comparison was requested
@@ -295,7 +190,8 @@ static txm_status run_deep_verify(deep *d, txm_error *err)
     }
     if ((status = txm_tx_open(d->path, &d->again, err)) || (status = txm_tx_describe(d->again, &d->description, err)))
         return status;
-    return compare_again(d, err);
+    /* Each level is reported on its own: a wrong tile of level 0 spoils those of the levels made from it. */
+    return compare_headers(d) ? txm_verify_tiles(v, d->again, err) : TXM_OK;
 }
 
 txm_status txm_verify_deep(txm_verification *v, txm_error *err)

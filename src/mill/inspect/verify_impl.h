@@ -53,8 +53,9 @@ typedef struct txm_verification {
 void txm_verify_header(txm_verification *v);                       /* structure, acceptance, section; sets `regular` */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err); /* name and source; sets `source` */
 txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, level 0, levels, borders */
-txm_status txm_verify_decoding(txm_verification *v, txm_error *err); /* tiles alone */
-txm_status txm_verify_deep(txm_verification *v, txm_error *err);     /* against the source */
+/* Decodes all tiles; with `expected`, a file of the same shape, it compares those that can be decoded with its own. */
+txm_status txm_verify_tiles(txm_verification *v, txm_tx *expected, txm_error *err);
+txm_status txm_verify_deep(txm_verification *v, txm_error *err); /* against the source */
 
 /* Runs a check that compares pixels with those of v->release. If the release is unknown, others are tried until one
  * fits, which is a finding. The check adds a finding of `kind` if they differ. */

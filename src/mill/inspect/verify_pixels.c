@@ -22,6 +22,7 @@
 
 typedef struct pixel_check {
     txm_verification *v;
+    txm_tx *expected; /* a file of the same shape, with which every tile is compared; NULL: with the bands */
     txm_job job;
     size_t pixel_bytes;
     pthread_mutex_t lock; /* guards diffs */
@@ -34,12 +35,16 @@ typedef struct tile_run {
     uint32_t level, tile_y, first, count;
 } tile_run;
 
-/* The number of pixels that takes a few hundred microseconds: 16 of Blender's tiles. */
-enum { RUN_PIXELS = 1 << 16, TOLD_TILES = 64 };
+enum {
+    RUN_PIXELS = 1 << 16, /* takes a few hundred microseconds: 16 of Blender's tiles */
+    TOLD_TILES = 64,
+    MAX_QUEUED = 256 /* jobs: the queue must not hold one for each tile of a huge file */
+};
 
 typedef struct run {
     tile_run tiles;
     txm_band *band, *around[TXM_BANDS_AROUND];
+    atomic_uint *left; /* if it is decoded into the band: the number of runs that are not */
 } run;
 
 /* The number of tiles in a run, which may have 16 to 1024 px: enough work to be worth a job. */
@@ -84,6 +89,8 @@ static bool decode_tile(pixel_check *check, uint32_t level, uint32_t tile_x, uin
                                                            .height = h},
                                          &err);
     *ok = status == TXM_OK;
+    if (check->expected)
+        return true; /* damage was found before */
     /* A level of an image of 16384 px has 65536 tiles. */
     const uint64_t done = atomic_fetch_add(&v->tiles_done, 1) + 1;
     if (v->context && v->context->part && done % TOLD_TILES == 0)
@@ -106,33 +113,47 @@ static void finish_run(run *r)
     txm_band_drop(r->band);
     for (int i = 0; i < TXM_BANDS_AROUND; i++)
         txm_band_drop(r->around[i]);
+    if (r->left)
+        atomic_fetch_sub(r->left, 1);
     free(r);
 }
 
-/* Decodes each tile of the run and compares it with the band, if there is one. */
+/* Decodes each tile of the run and compares it with that of the other file or of the band, if there is one. */
 static void check_tiles(void *arg)
 {
     run *r = arg;
     pixel_check *c = r->tiles.check;
     const txm_tx_info *i = c->v->info;
     size_t stride = i->tile_w * c->pixel_bytes;
-    uint8_t *pixels = txm_alloc_pixels(i->tile_h, stride);
+    uint8_t *pixels = txm_alloc_pixels(2 * (size_t)i->tile_h, stride),
+            *other = pixels ? pixels + i->tile_h * stride : NULL;
     txm_level_diff diff = {0};
     bool ok = false, going = pixels != NULL;
     if (!pixels)
         no_memory(c);
     for (uint32_t n = 0; going && n < r->tiles.count && txm_job_runs(&c->job); n++) {
         uint32_t x = r->tiles.first + n, w = 0, h = 0;
+        txm_error err = {0};
+        const txm_tx_request wanted = {.struct_size = sizeof wanted,
+                                       .level = r->tiles.level,
+                                       .tile_x = x,
+                                       .tile_y = r->tiles.tile_y,
+                                       .pixels = other,
+                                       .pixel_stride_bytes = c->pixel_bytes,
+                                       .row_stride_bytes = stride};
+        if (c->expected && txm_tx_read_tile(c->expected, &wanted, &err) != TXM_OK) {
+            txm_job_fail(&c->job, &err);
+            break;
+        }
         going = decode_tile(c, r->tiles.level, x, r->tiles.tile_y, pixels, stride, &w, &h, &ok);
-        if (going && ok && r->band)
-            txm_level_diff_tile(&diff, i->type, i->channels, r->band->pixels + (size_t)x * i->tile_w * c->pixel_bytes,
-                                r->band->stride_bytes, pixels, stride, w, h, x, r->tiles.tile_y);
+        if (going && ok && (c->expected || r->band))
+            txm_level_diff_tile(&diff, i->type, i->channels,
+                                c->expected ? other : r->band->pixels + (size_t)x * i->tile_w * c->pixel_bytes,
+                                c->expected ? stride : r->band->stride_bytes, pixels, stride, w, h, x, r->tiles.tile_y);
     }
-    if (r->band) {
-        pthread_mutex_lock(&c->lock);
-        txm_level_diff_merge(&c->diffs[r->tiles.level], &diff);
-        pthread_mutex_unlock(&c->lock);
-    }
+    pthread_mutex_lock(&c->lock);
+    txm_level_diff_merge(&c->diffs[r->tiles.level], &diff);
+    pthread_mutex_unlock(&c->lock);
     free(pixels);
     finish_run(r);
 }
@@ -200,27 +221,67 @@ static void check_borders(void *arg)
 
 /* ---- queueing --------------------------------------------------------------------------------------------------- */
 
-/* Queues jobs for a whole row of tiles, which hold their own references to bands: check_tiles or check_borders, which
- * reads pixels of the file if `band` is NULL. False if memory is exhausted. */
+/* Queues jobs for a whole row of tiles, which hold their own references to bands: check_tiles, check_borders, which
+ * reads pixels of the file if `band` is NULL, or decode, which counts `left` down. False if memory is exhausted. */
 static bool submit(pixel_check *c, uint32_t level, uint32_t tile_y, txm_band *band, txm_band *const *around,
-                   txm_job_fn fn)
+                   atomic_uint *left, txm_job_fn fn)
 {
     uint32_t tiles = txm_tx_level_of(c->v->tx, level)->tiles_x, length = run_length(c);
+    bool ok = true;
     for (uint32_t first = 0; first < tiles; first += length) {
-        run *r = txm_calloc(1, sizeof *r);
-        if (!r)
-            return false;
+        run *r = ok ? txm_calloc(1, sizeof *r) : NULL;
+        ok = r != NULL;
+        if (!r) {
+            if (left)
+                atomic_fetch_sub(left, 1);
+            continue;
+        }
         r->tiles = (tile_run){c, level, tile_y, first, tiles - first < length ? tiles - first : length};
         r->band = txm_band_keep(band);
+        r->left = left;
         for (int i = 0; around && i < TXM_BANDS_AROUND; i++)
             r->around[i] = txm_band_keep(around[i]);
-        /* Jobs with a band are urgent, since they release memory. */
-        if (!txm_group_submit(c->job.group, band != NULL, fn, r)) {
+        /* Jobs that compare with a band are urgent, since they release memory. */
+        ok = txm_group_submit(c->job.group, band && !left, fn, r);
+        if (!ok)
             finish_run(r);
-            return false;
-        }
     }
-    return true;
+    return ok;
+}
+
+/* Checks the tiles of the levels from `first`, without bands, and with `borders` the borders of all. */
+static void check_levels(pixel_check *c, uint32_t first, bool borders)
+{
+    bool ok = true;
+    for (uint32_t l = 0; l < c->v->info->levels; l++)
+        for (uint32_t y = 0; ok && y < txm_tx_level_of(c->v->tx, l)->tiles_y && txm_job_runs(&c->job); y++) {
+            txm_group_wait(c->job.group, MAX_QUEUED);
+            ok = l < first || submit(c, l, y, NULL, NULL, NULL, check_tiles);
+            if (ok && borders)
+                ok = submit(c, l, y, NULL, NULL, NULL, check_borders);
+        }
+    if (!ok)
+        no_memory(c);
+    txm_group_wait(c->job.group, 0);
+}
+
+txm_status txm_verify_tiles(txm_verification *v, txm_tx *expected, txm_error *err)
+{
+    pixel_check c = {.v = v, .expected = expected};
+    txm_status status = txm_job_init(&c.job, v->context->pool, v->context->cancel, false, err);
+    if (status)
+        return status;
+    pthread_mutex_init(&c.lock, NULL);
+    c.pixel_bytes = v->info->channels * txm_type_bytes(v->info->type);
+    check_levels(&c, 0, false);
+    /* The work may have been cancelled after the last job ended. */
+    if (!txm_job_runs(&c.job))
+        status = txm_fail_as(err, &c.job.error);
+    for (uint32_t l = 0; expected && !status && l < v->info->levels; l++)
+        txm_report_level(v, TXM_FINDING_DEEP_PIXELS, l, &c.diffs[l]);
+    txm_job_destroy(&c.job);
+    pthread_mutex_destroy(&c.lock);
+    return status;
 }
 
 /* ---- the pixels ----------------------------------------------------------------------------------------------------
@@ -230,8 +291,7 @@ enum {
     /* The bands that the tiler holds, one in transit, and one in reserve. */
     BASE_BANDS = 5,
     HELD_FOR_HASH_BYTES = 16 << 20,
-    MAX_PENDING = 8,
-    MAX_QUEUED = 256 /* jobs: the queue must not hold one for each tile of a huge file */
+    MAX_PENDING = 8
 };
 
 /* A band of level 0 whose tiles are being decoded. */
@@ -260,13 +320,6 @@ typedef struct delivery {
     txm_band *band;
 } delivery;
 
-/* A run of tiles of level 0 that is being decoded into a band. */
-typedef struct decoding {
-    tile_run tiles;
-    txm_band *band;
-    atomic_uint *left;
-} decoding;
-
 /* ---- the tiler's sink ------------------------------------------------------------------------------------------- */
 
 /* The sink of the tiler, which in a conversion encodes bands; here they are compared. */
@@ -275,7 +328,7 @@ static bool take_tiles(void *context, txm_band *band)
     course *c = context;
     /* Level 0 came from the file itself, and missing levels were reported before. */
     return !band->level || band->level >= c->check.v->info->levels ||
-           submit(&c->check, band->level, band->y / c->check.v->info->tile_h, band, NULL, check_tiles);
+           submit(&c->check, band->level, band->y / c->check.v->info->tile_h, band, NULL, NULL, check_tiles);
 }
 
 /* Missing levels were reported with the header. */
@@ -283,7 +336,8 @@ static bool take_borders(void *context, txm_band *band, txm_band *const around[4
 {
     course *c = context;
     const txm_tx_info *i = c->check.v->info;
-    return band->level >= i->levels || submit(&c->check, band->level, band->y / i->tile_h, band, around, check_borders);
+    return band->level >= i->levels ||
+           submit(&c->check, band->level, band->y / i->tile_h, band, around, NULL, check_borders);
 }
 
 /* ---- the checks of a band of level 0 ---------------------------------------------------------------------------- */
@@ -328,22 +382,21 @@ static bool submit_band(course *c, txm_strand *strand, txm_job_fn fn, txm_band *
 /* Decodes a run of tiles into its place in the band. Damaged tiles are reported and cleared. */
 static void decode(void *arg)
 {
-    decoding *d = arg;
-    pixel_check *check = d->tiles.check;
+    run *r = arg;
+    pixel_check *check = r->tiles.check;
     const txm_tx_info *i = check->v->info;
-    for (uint32_t n = 0; n < d->tiles.count && txm_job_runs(&check->job); n++) {
-        uint32_t x = d->tiles.first + n, left = i->width - x * i->tile_w;
+    for (uint32_t n = 0; n < r->tiles.count && txm_job_runs(&check->job); n++) {
+        uint32_t x = r->tiles.first + n, left = i->width - x * i->tile_w;
         size_t at = (size_t)x * i->tile_w * check->pixel_bytes;
         bool ok = false;
-        if (!decode_tile(check, 0, x, d->tiles.tile_y, d->band->pixels + at, d->band->stride_bytes, NULL, NULL, &ok))
+        if (!decode_tile(check, 0, x, r->tiles.tile_y, r->band->pixels + at, r->band->stride_bytes, NULL, NULL, &ok))
             break;
         /* A tile that cannot be decoded becomes zeros; whatever is computed from them is not reported. */
-        for (uint32_t y = 0; !ok && y < d->band->rows; y++)
-            memset(d->band->pixels + y * d->band->stride_bytes + at, 0,
+        for (uint32_t y = 0; !ok && y < r->band->rows; y++)
+            memset(r->band->pixels + y * r->band->stride_bytes + at, 0,
                    (left < i->tile_w ? left : i->tile_w) * check->pixel_bytes);
     }
-    atomic_fetch_sub(d->left, 1);
-    free(d);
+    finish_run(r);
 }
 
 static bool is_decoded(void *arg)
@@ -378,26 +431,16 @@ static bool queue_band(course *c, uint32_t tile_y)
 {
     pixel_check *check = &c->check;
     const txm_tx_info *i = check->v->info;
-    uint32_t y = tile_y * i->tile_h, left = i->height - y, length = run_length(check);
-    uint32_t tiles = txm_tx_level_of(check->v->tx, 0)->tiles_x;
+    uint32_t y = tile_y * i->tile_h, left = i->height - y;
     txm_band *band = txm_band_new(check->job.bands, 0, y, left < i->tile_h ? left : i->tile_h,
                                   i->width * check->pixel_bytes, &c->alive);
     if (!band)
         return no_memory(&c->check);
     pending *p = &c->queue[(c->first + c->count++) % MAX_PENDING];
     p->band = band;
-    atomic_init(&p->left, (tiles - 1) / length + 1);
-    for (uint32_t first = 0; first < tiles; first += length) {
-        decoding *d = malloc(sizeof *d);
-        if (d) {
-            *d = (decoding){{check, 0, tile_y, first, tiles - first < length ? tiles - first : length}, band, &p->left};
-            if (txm_group_submit(check->job.group, false, decode, d))
-                continue;
-        }
-        free(d);
-        atomic_fetch_sub(&p->left, 1);
-        no_memory(&c->check); /* the other runs still end before the band is passed on */
-    }
+    atomic_init(&p->left, (txm_tx_level_of(check->v->tx, 0)->tiles_x - 1) / run_length(check) + 1);
+    if (!submit(check, 0, tile_y, band, NULL, &p->left, decode))
+        no_memory(check); /* the other runs still end before the band is passed on */
     return true;
 }
 
@@ -414,24 +457,6 @@ static void run_level0(course *c)
     }
     while (c->count)
         deliver_oldest(c);
-}
-
-/* Tiles of levels that are not recomputed are only decoded. */
-static void run_other_levels(course *c)
-{
-    const txm_tx_info *i = c->check.v->info;
-    bool borders = i->section == TXM_SECTION_STATE_VALID, ok = true;
-    for (uint32_t l = 0; l < i->levels; l++)
-        for (uint32_t y = 0; ok && y < txm_tx_level_of(c->check.v->tx, l)->tiles_y; y++) {
-            txm_group_wait(c->check.job.group, MAX_QUEUED);
-            if (l && !txm_job_runs(&c->check.job))
-                return;
-            ok = !l || submit(&c->check, l, y, NULL, NULL, check_tiles);
-            if (ok && borders)
-                ok = submit(&c->check, l, y, NULL, NULL, check_borders);
-        }
-    if (!ok)
-        no_memory(&c->check);
 }
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
@@ -581,8 +606,8 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
     txm_status status = set_up(c, err);
     if (!status) {
         run_level0(c);
-        if (!c->recomputes)
-            run_other_levels(c);
+        if (!c->recomputes) /* the tiles of the other levels are only decoded */
+            check_levels(&c->check, 1, v->info->section == TXM_SECTION_STATE_VALID);
         txm_group_wait(c->check.job.group, 0);
         status = c->check.job.error.status;
         if (status)
@@ -600,33 +625,5 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
     txm_job_destroy(&c->check.job);
     pthread_mutex_destroy(&c->check.lock);
     free(c);
-    return status;
-}
-
-/* ---- decoding only ---------------------------------------------------------------------------------------------- */
-
-/* It is used for a verdict only: every tile is decoded, and nothing is computed. */
-txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
-{
-    pixel_check check = {.v = v};
-    txm_status status = txm_job_init(&check.job, v->context->pool, v->context->cancel, false, err);
-    if (status)
-        return status;
-    bool ok = true;
-    pthread_mutex_init(&check.lock, NULL);
-    check.pixel_bytes = v->info->channels * txm_type_bytes(v->info->type);
-    for (uint32_t l = 0; l < v->info->levels; l++)
-        for (uint32_t y = 0; ok && y < txm_tx_level_of(v->tx, l)->tiles_y && txm_job_runs(&check.job); y++) {
-            txm_group_wait(check.job.group, MAX_QUEUED);
-            ok = submit(&check, l, y, NULL, NULL, check_tiles);
-        }
-    txm_group_wait(check.job.group, 0);
-    status = check.job.error.status;
-    if (status)
-        txm_fail_with(err, status, &check.job.error);
-    else if (!ok)
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
-    txm_job_destroy(&check.job);
-    pthread_mutex_destroy(&check.lock);
     return status;
 }

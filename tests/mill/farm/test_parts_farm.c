@@ -5,12 +5,12 @@
 #include <locale.h>
 #include <sys/stat.h>
 
+#include "base/entries.h"
 #include "base/user_cache.h"
 #include "mill/convert/hooks.h"
 #include "mill/convert/resolve.h"
 #include "mill/farm/batch.h"
 #include "mill/farm/damaged.h"
-#include "mill/farm/entries.h"
 #include "mill/farm/inputs.h"
 #include "mill/farm/store.h"
 #include "util_batch.h"

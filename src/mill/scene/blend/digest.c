@@ -90,10 +90,11 @@ static const txm_run_block *find_block(txm_run *run, uint64_t address, txm_kind 
     return found->address == address && found->kind == kind ? found : NULL;
 }
 
-/* Whether another step along a list is allowed: false once as many steps were taken as there are blocks. */
-static bool may_step(txm_run *run)
+/* The next block of a list; NULL at its end, which an invalid pointer is too, and after as many steps as there are
+ * blocks. */
+static const txm_run_block *step(txm_run *run, uint64_t next, txm_kind kind)
 {
-    return run->steps++ < run->blocks.count;
+    return next && run->steps++ < run->blocks.count ? find_block(run, next, kind) : NULL;
 }
 
 static txm_record record_of(const txm_run *run, const txm_run_block *block)
@@ -190,10 +191,7 @@ static int compare_links(const void *a, const void *b)
 static bool digest_links(const txm_digest *d, txm_run *run, uint64_t next, txm_span nodes)
 {
     size_t begin = d->model->links.count;
-    while (next && may_step(run)) {
-        const txm_run_block *b = find_block(run, next, TXM_KIND_LINK);
-        if (!b)
-            break;
+    for (const txm_run_block *b; (b = step(run, next, TXM_KIND_LINK));) {
         txm_record r = record_of(run, b);
         int from_type = -1;
         txm_link link = {.to_type = -1};
@@ -228,10 +226,7 @@ static bool digest_tree(const txm_digest *d, uint32_t id, txm_run *run, txm_reco
     txm_model *m = d->model;
     txm_span nodes = {.begin = (uint32_t)m->nodes.count}, links = {.begin = (uint32_t)m->links.count};
     uint64_t next = txm_record_address(d->schema, tree, TXM_TREE_NODES);
-    while (next && may_step(run)) {
-        const txm_run_block *b = find_block(run, next, TXM_KIND_NODE);
-        if (!b)
-            break;
+    for (const txm_run_block *b; (b = step(run, next, TXM_KIND_NODE));) {
         txm_record r = record_of(run, b);
         if (!digest_node(d, run, next, r))
             return false;
@@ -277,10 +272,7 @@ static bool digest_tiles(const txm_digest *d, txm_run *run, txm_record image, tx
 {
     uint64_t next = txm_record_address(d->schema, image, TXM_IMAGE_TILES);
     out->tiles.begin = (uint32_t)d->model->tiles.count;
-    while (next && may_step(run)) {
-        const txm_run_block *b = find_block(run, next, TXM_KIND_TILE);
-        if (!b)
-            break;
+    for (const txm_run_block *b; (b = step(run, next, TXM_KIND_TILE));) {
         txm_record r = record_of(run, b);
         uint32_t *number = TXM_STORE_ADD(d->store, &d->model->tiles);
         if (!number)
@@ -300,10 +292,7 @@ static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, t
     txm_packed one = {.path = ""};
     uint64_t next = txm_record_address(d->schema, image, TXM_IMAGE_PACKED_FILES);
     out->packed.begin = (uint32_t)d->model->packed.count;
-    while (next && may_step(run)) {
-        const txm_run_block *b = find_block(run, next, TXM_KIND_IMAGE_PACKED);
-        if (!b)
-            break;
+    for (const txm_run_block *b; (b = step(run, next, TXM_KIND_IMAGE_PACKED));) {
         txm_record r = record_of(run, b);
         txm_packed p = {.path = txm_record_string(d->schema, r, TXM_IMAGE_PACKED_PATH, d->store)};
         p.tile = (uint32_t)txm_record_integer(d->schema, r, TXM_IMAGE_PACKED_TILE, 0);
@@ -343,7 +332,7 @@ static void digest_override(const txm_digest *d, txm_run *run, txm_record head, 
     txm_record r = record_of(run, b);
     out->overrides = txm_record_address(d->schema, r, TXM_OVERRIDE_REFERENCE);
     uint64_t next = txm_record_address(d->schema, r, TXM_OVERRIDE_PROPERTIES);
-    while (next && may_step(run) && (b = find_block(run, next, TXM_KIND_OVERRIDDEN))) {
+    while ((b = step(run, next, TXM_KIND_OVERRIDDEN))) {
         r = record_of(run, b);
         next = txm_record_address(d->schema, r, TXM_OVERRIDDEN_NEXT);
         b = find_block(run, txm_record_address(d->schema, r, TXM_OVERRIDDEN_PATH), TXM_KIND_OTHER);

@@ -15,6 +15,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/whole.h"
 
 enum { BUFFER_BYTES = 64 * 1024 };
 /* Output that is never refused: real scenes compress 2 to 20 times, meshes that are all zeros some hundred times. */
@@ -68,14 +69,6 @@ txm_status txm_stream_input_read(txm_stream_input *input, void *dst, size_t byte
 /* ---- plain files ---------------------------------------------------------------------------------------------- */
 
 /* A plain file needs no state: its position is the input's. */
-static txm_status plain_open(txm_stream_input *input, void **self, txm_error *err)
-{
-    (void)input;
-    (void)err;
-    *self = NULL;
-    return TXM_OK;
-}
-
 static txm_status plain_pull(void *self, txm_stream_input *input, uint8_t *dst, size_t bytes, size_t *got,
                              txm_error *err)
 {
@@ -102,29 +95,11 @@ static bool plain_size(const void *self, const txm_stream_input *input, uint64_t
     return true;
 }
 
-static void plain_close(void *self)
-{
-    (void)self;
-}
-
-const txm_stream_ops txm_stream_plain = {"plain", plain_open, plain_pull, plain_jump, plain_size, plain_close};
+const txm_stream_ops txm_stream_plain = {"plain", NULL, plain_pull, plain_jump, plain_size, NULL};
 
 /* ---- streams -------------------------------------------------------------------------------------------------- */
 
 enum { MAGIC_BYTES = 4 };
-
-/* Reads as many of the magic bytes as the file has, possibly in several pieces. */
-static txm_status read_magic(txm_stream_input *input, uint8_t magic[MAGIC_BYTES], size_t *got, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    size_t n = 1;
-    *got = 0;
-    while (status == TXM_OK && *got < MAGIC_BYTES && n > 0) {
-        status = txm_stream_input_read(input, magic + *got, MAGIC_BYTES - *got, &n, err);
-        *got += status == TXM_OK ? n : 0;
-    }
-    return status;
-}
 
 txm_status txm_stream_open(const char *path, txm_stream **out, txm_error *err)
 {
@@ -140,7 +115,7 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
     txm_stream *s = txm_calloc(1, sizeof *s);
     struct stat st;
     uint8_t magic[MAGIC_BYTES];
-    size_t got = 0;
+    int64_t got = 0;
     txm_status status = TXM_OK;
     if (!s || !(s->name = txm_strdup(name))) {
         close(fd);
@@ -155,7 +130,8 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
         status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file: give the path of a .blend file", name);
     } else {
         s->input.file_bytes = (uint64_t)st.st_size;
-        status = read_magic(&s->input, magic, &got, err);
+        if ((got = txm_pread_most(fd, magic, sizeof magic, 0)) < 0)
+            status = txm_fail_errno(err, errno, "%s: reading at byte 0 failed", name);
     }
     if (status == TXM_OK) {
         /* The first bytes decide, not the name. */
@@ -163,8 +139,7 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
         const txm_stream_ops *ops = got >= 2 && magic[0] == 0x1F && magic[1] == 0x8B ? &txm_stream_gzip
                                     : got >= 4 && memcmp(magic, zstd, 4) == 0        ? &txm_stream_zstd
                                                                                      : &txm_stream_plain;
-        s->input.offset = s->input.consumed = 0;
-        status = ops->open(&s->input, &s->decoder, err);
+        status = ops->open ? ops->open(&s->input, &s->decoder, err) : TXM_OK;
         s->ops = status == TXM_OK ? ops : NULL; /* without a decoder there is none to close */
     }
     if (status != TXM_OK) {
@@ -180,7 +155,7 @@ void txm_stream_close(txm_stream **stream)
     txm_stream *s = stream ? *stream : NULL;
     if (!s)
         return;
-    if (s->ops)
+    if (s->ops && s->ops->close)
         s->ops->close(s->decoder);
     close(s->input.fd);
     free(s->name);
@@ -271,7 +246,7 @@ txm_status txm_stream_seek(txm_stream *s, uint64_t position, txm_error *err)
 
 bool txm_stream_size(const txm_stream *s, uint64_t *bytes)
 {
-    return s->ops->size(s->decoder, &s->input, bytes);
+    return s->ops->size && s->ops->size(s->decoder, &s->input, bytes);
 }
 
 const char *txm_stream_name(const txm_stream *s)

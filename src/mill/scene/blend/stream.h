@@ -45,6 +45,7 @@ typedef struct txm_stream_input {
 /* pread at input->offset that retries if interrupted; *got is 0 only at the end. */
 txm_status txm_stream_input_read(txm_stream_input *input, void *dst, size_t bytes, size_t *got, txm_error *err);
 
+/* `open` and `close` are NULL without a state, `size` if it is never known. */
 typedef struct txm_stream_ops {
     const char *compression;
     txm_status (*open)(txm_stream_input *input, void **self, txm_error *err);

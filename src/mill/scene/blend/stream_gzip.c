@@ -138,13 +138,5 @@ static txm_status gzip_jump(void *self, txm_stream_input *input, uint64_t from, 
     return TXM_OK;
 }
 
-/* The trailer's size is modulo 2^32 and that of the last member only, so it cannot be relied on. */
-static bool gzip_size(const void *self, const txm_stream_input *input, uint64_t *bytes)
-{
-    (void)self;
-    (void)input;
-    (void)bytes;
-    return false;
-}
-
-const txm_stream_ops txm_stream_gzip = {"gzip", gzip_open, gzip_pull, gzip_jump, gzip_size, free};
+/* The size in the trailer is modulo 2^32 and that of the last member only, so it cannot be relied on. */
+const txm_stream_ops txm_stream_gzip = {"gzip", gzip_open, gzip_pull, gzip_jump, NULL, free};

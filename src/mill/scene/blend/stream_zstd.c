@@ -10,6 +10,7 @@
 #include "base/endian.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/whole.h"
 #include "mill/scene/blend/stream.h"
 #include "tile/decode/zstd_status.h"
 
@@ -36,21 +37,6 @@ typedef struct zstd_decoder {
     uint8_t data[INPUT_BYTES];
 } zstd_decoder;
 
-/* Reads exactly `bytes` at `offset`; if that fails, the table is not used. */
-static bool read_at(txm_stream_input *input, uint64_t offset, void *dst, size_t bytes)
-{
-    uint8_t *to = dst;
-    input->offset = offset;
-    while (bytes > 0) {
-        size_t got;
-        if (txm_stream_input_read(input, to, bytes, &got, NULL) != TXM_OK || got == 0)
-            return false;
-        to += got;
-        bytes -= got;
-    }
-    return true;
-}
-
 /* Converts the table's sizes to positions, and checks that the frames fill the file up to the table. */
 static bool sum_up(frame *frames, size_t count, const uint8_t *entries, size_t entry_bytes, uint64_t table_at)
 {
@@ -69,7 +55,7 @@ static void read_seek_table(zstd_decoder *z, txm_stream_input *input)
 {
     uint8_t footer[FOOTER_BYTES], head[SKIPPABLE_HEAD_BYTES];
     if (input->file_bytes < FOOTER_BYTES + SKIPPABLE_HEAD_BYTES ||
-        !read_at(input, input->file_bytes - FOOTER_BYTES, footer, sizeof footer) ||
+        txm_pread_all(input->fd, footer, sizeof footer, input->file_bytes - FOOTER_BYTES) != 0 ||
         txm_load_le32(footer + 5) != footer_magic)
         return;
     size_t count = txm_load_le32(footer), entry_bytes = footer[4] & 0x80 ? 12 : 8; /* bit 7: entries have checksums */
@@ -79,9 +65,9 @@ static void read_seek_table(zstd_decoder *z, txm_stream_input *input)
     uint64_t table_at = input->file_bytes - table_bytes - SKIPPABLE_HEAD_BYTES;
     uint8_t *entries = malloc(count * entry_bytes);
     frame *frames = txm_calloc(count + 1, sizeof *frames);
-    if (entries && frames && read_at(input, table_at, head, sizeof head) && txm_load_le32(head) == skippable_magic &&
-        txm_load_le32(head + 4) == table_bytes &&
-        read_at(input, table_at + sizeof head, entries, count * entry_bytes) &&
+    if (entries && frames && !txm_pread_all(input->fd, head, sizeof head, table_at) &&
+        txm_load_le32(head) == skippable_magic && txm_load_le32(head + 4) == table_bytes &&
+        !txm_pread_all(input->fd, entries, count * entry_bytes, table_at + sizeof head) &&
         sum_up(frames, count, entries, entry_bytes, table_at)) {
         z->frames = frames;
         z->frame_count = count;

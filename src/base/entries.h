@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Walking folders: the names in one, in an order that does not depend on the file system, and those still to be read.
  */
-#ifndef TXM_FARM_ENTRIES_H
-#define TXM_FARM_ENTRIES_H
+#ifndef TXM_BASE_ENTRIES_H
+#define TXM_BASE_ENTRIES_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  * All names are read at once and sorted by their bytes, so that folders are walked in the same order on every machine
  * and may change while their entries are processed. A folder of a hundred thousand takes a few megabytes.
  */
-#include "mill/farm/entries.h"
+#include "base/entries.h"
 
 #include <dirent.h>
 #include <errno.h>
