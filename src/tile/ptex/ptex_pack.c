@@ -312,16 +312,14 @@ static txm_status list_charts(txm_ptex_pages *pages, ptex_charts *c, uint32_t na
     free(c->file.faces);
     c->file.faces = NULL;
     pages->members = txm_calloc(faces + 1, sizeof *pages->members);
-    pages->rank = txm_calloc(faces + 1, sizeof *pages->rank);
-    pages->cells = txm_calloc(faces + 1, sizeof *pages->cells);
-    if (!pages->order || !pages->members || !pages->rank || !pages->cells)
+    pages->spots = txm_calloc(faces + 1, sizeof *pages->spots);
+    if (!pages->order || !pages->members || !pages->spots)
         return txm_no_memory(err, pages->ptex->path);
     for (uint32_t i = 0; i < faces; i++) {
         const uint32_t chart = c->chart[i], face = c->number[i];
         const ptex_cell cell = c->cells[i];
         pages->members[pages->order[new_rank[chart]] + ((uint32_t)cell.y << c->log2[chart][0]) + cell.x] = face;
-        pages->rank[face] = new_rank[chart];
-        pages->cells[face] = cell;
+        pages->spots[face].turn = cell.turn;
     }
     return TXM_OK;
 }

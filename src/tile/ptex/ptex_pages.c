@@ -213,8 +213,8 @@ static txm_status read_face(page_part *r, uint32_t face, int left, int bottom, u
                             uint32_t y1)
 {
     const txm_ptex_pages *pages = r->pages;
-    const unsigned turn = pages->cells[face].turn;
-    const ptex_packed size = txm_ptex_packed_size(pages->ptex, face, turn, pages->padding_log2);
+    const ptex_spot size = pages->spots[face];
+    const unsigned turn = size.turn;
     if (size.width_log2 <= r->shown && size.height_log2 <= r->shown && r->shown > r->level) {
         fill_face(r, face, x0, y0, x1, y1);
         return TXM_OK;
@@ -261,8 +261,7 @@ static txm_status read_block(page_part *r, const ptex_grid *g, uint32_t column, 
 {
     const txm_ptex_pages *pages = r->pages;
     const uint32_t *members = pages->members + pages->order[chart_of_cell(g, column, row)];
-    const ptex_packed size =
-        txm_ptex_packed_size(pages->ptex, *members, pages->cells[*members].turn, pages->padding_log2);
+    const ptex_spot size = pages->spots[*members];
     const uint32_t width = txm_ptex_block_px(g->width_log2, g->frame_log2) >> r->level;
     const uint32_t height = txm_ptex_block_px(g->height_log2, g->frame_log2) >> r->level;
     const uint32_t left = (g->x >> r->level) + column * width, bottom = (g->y >> r->level) + row * height;
@@ -445,30 +444,39 @@ txm_status txm_ptex_page_read(const txm_ptex_pages *pages, uint32_t page, uint32
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
+/* Fills in where faces are. Their turns are known. */
+static void place_faces(txm_ptex_pages *pages)
+{
+    for (size_t i = 0; i < pages->grid_count; i++) {
+        const ptex_grid *g = &pages->grids[i];
+        const uint32_t width = txm_ptex_block_px(g->width_log2, g->frame_log2), frame = 1u << g->frame_log2;
+        const uint32_t height = txm_ptex_block_px(g->height_log2, g->frame_log2);
+        for (uint32_t k = 0; k < g->columns * g->rows; k++) {
+            const uint32_t column = k / g->rows, row = k % g->rows;
+            const uint32_t *members = pages->members + pages->order[chart_of_cell(g, column, row)];
+            const ptex_packed size =
+                txm_ptex_packed_size(pages->ptex, *members, pages->spots[*members].turn, pages->padding_log2);
+            const uint32_t columns_log2 = g->width_log2 - size.width_log2;
+            for (uint32_t m = 0; m < 1u << (columns_log2 + g->height_log2 - size.height_log2); m++) {
+                const uint32_t x =
+                    g->x + column * width + frame + ((m & ((1u << columns_log2) - 1)) << size.width_log2);
+                const uint32_t y = g->y + row * height + frame + (m >> columns_log2 << size.height_log2);
+                ptex_spot *at = &pages->spots[members[m]];
+                *at = (ptex_spot){x & 0x1ffff,           g->page & 0x3fff,       y & 0x1ffff,
+                                  size.width_log2 & 15u, size.height_log2 & 15u, at->turn};
+            }
+        }
+    }
+}
+
 txm_status txm_ptex_place_of(const txm_ptex_pages *pages, uint32_t face, txm_ptex_place *out, txm_error *err)
 {
     txm_error_clear(err);
     if (face >= pages->ptex->info.faces)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: no face %u: the file has %u, counted from 0", pages->ptex->path,
                         face, pages->ptex->info.faces);
-    const uint32_t rank = pages->rank[face];
-    size_t from = 0;
-    for (size_t end = pages->grid_count; end - from > 1;) {
-        const size_t middle = from + (end - from) / 2;
-        *(pages->grids[middle].first <= rank ? &from : &end) = middle;
-    }
-    /* The inverse of chart_of_cell. */
-    const ptex_grid *g = &pages->grids[from];
-    const uint32_t index = rank - g->first, begin = index / (g->columns * g->strip) * g->strip, left = g->rows - begin;
-    const uint32_t high = left < g->strip ? left : g->strip, rest = index - begin * g->columns;
-    const uint32_t column = rest / high, row = begin + rest % high, frame = 1u << g->frame_log2;
-    const ptex_cell cell = pages->cells[face];
-    const ptex_packed size = txm_ptex_packed_size(pages->ptex, face, cell.turn, pages->padding_log2);
-    *out = (txm_ptex_place){
-        g->page,
-        g->x + column * txm_ptex_block_px(g->width_log2, g->frame_log2) + frame + ((uint32_t)cell.x << size.width_log2),
-        g->y + row * txm_ptex_block_px(g->height_log2, g->frame_log2) + frame + ((uint32_t)cell.y << size.height_log2),
-        1u << size.width_log2, 1u << size.height_log2};
+    const ptex_spot at = pages->spots[face];
+    *out = (txm_ptex_place){at.page, at.x, at.y, 1u << at.width_log2, 1u << at.height_log2};
     return TXM_OK;
 }
 
@@ -482,7 +490,7 @@ txm_status txm_ptex_place_corners(const txm_ptex_pages *pages, uint32_t face, do
         return status;
     const ptex_page *page = &pages->pages[at.page];
     for (unsigned k = 0; k < 4; k++) {
-        const uint8_t *corner = corners[(k + pages->cells[face].turn) & 3];
+        const uint8_t *corner = corners[(k + pages->spots[face].turn) & 3];
         out[k][0] = at.page % 10 + (double)(at.x + corner[0] * at.width) / page->width;
         out[k][1] = at.page / 10 + (double)(at.y + corner[1] * at.height) / page->height;
     }
@@ -543,8 +551,10 @@ txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages_options
     txm_status status = take_pages_options(pages, options, &page_px, &least_log2, shares, err);
     if (status == TXM_OK)
         status = txm_ptex_pack(pages, page_px, least_log2, shares[0], shares[1], err);
-    if (status == TXM_OK)
+    if (status == TXM_OK) {
+        place_faces(pages);
         status = find_mean(pages, err);
+    }
     if (status != TXM_OK)
         txm_ptex_pages_free(&pages);
     *out = pages;
@@ -561,10 +571,9 @@ void txm_ptex_pages_free(txm_ptex_pages **pages)
     free(p->grids);
     free(p->by_page);
     free(p->members);
-    free(p->cells);
+    free(p->spots);
     free(p->pages);
     free(p->order);
-    free(p->rank);
     free(p);
     *pages = NULL;
 }

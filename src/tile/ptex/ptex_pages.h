@@ -31,6 +31,12 @@ typedef struct ptex_cell {
     uint32_t turn : 2, x : 15, y : 15;
 } ptex_cell;
 
+/* Where a face is packed, with how many texels, and how it is turned; all in 8 bytes, since scenes look places up. */
+typedef struct ptex_spot {
+    uint32_t x : 17, page : 14;
+    uint32_t y : 17, width_log2 : 4, height_log2 : 4, turn : 2;
+} ptex_spot;
+
 struct txm_ptex_pages {
     const txm_ptex *ptex;
     txm_ptex_pages_info info;
@@ -42,10 +48,9 @@ struct txm_ptex_pages {
     uint32_t
         *order; /* the index in `members` of each chart's first face; charts are sorted by the size of their blocks */
     uint32_t *members; /* the faces of each chart, row by row */
-    uint32_t *rank;    /* position in `order` of each face's chart */
-    ptex_cell *cells;
-    uint8_t mean[16]; /* a page's pixel of the file's average colour */
-    uint64_t number;  /* of no other pages in this process */
+    ptex_spot *spots;  /* of each face */
+    uint8_t mean[16];  /* a page's pixel of the file's average colour */
+    uint64_t number;   /* of no other pages in this process */
 };
 
 /* The size at which a face is packed that is turned by this number of quarters. */

@@ -156,29 +156,19 @@ static size_t compare_face(const txm_ptex *p, txm_ptex_filter *filter, const txm
     return compared;
 }
 
-/* log2 of the width of the frame around a face's chart. */
-static uint32_t frame_of(const txm_ptex_pages *pages, uint32_t face)
-{
-    size_t i = 0;
-    while (i + 1 < pages->grid_count && pages->grids[i + 1].first <= pages->rank[face])
-        i++;
-    return pages->grids[i].frame_log2;
-}
-
-/* Whether a pixel of a level, counted from the page's lower left corner, is made from faces of that size. */
-static bool is_of_faces(const txm_ptex_pages *pages, uint32_t page, uint32_t level, uint32_t x, uint32_t y)
+/* The blocks in which a place of a page lies. */
+static const ptex_grid *grid_at(const txm_ptex_pages *pages, uint32_t page, uint32_t x, uint32_t y)
 {
     for (size_t i = 0; i < pages->grid_count; i++) {
         const ptex_grid *g = &pages->grids[i];
-        if (g->page == page && g->frame_log2 >= level &&
-            (x << level) - g->x < g->columns * txm_ptex_block_px(g->width_log2, g->frame_log2) &&
-            (y << level) - g->y < g->rows * txm_ptex_block_px(g->height_log2, g->frame_log2))
-            return true;
+        if (g->page == page && x - g->x < g->columns * txm_ptex_block_px(g->width_log2, g->frame_log2) &&
+            y - g->y < g->rows * txm_ptex_block_px(g->height_log2, g->frame_log2))
+            return g;
     }
-    return false;
+    return NULL;
 }
 
-/* The other pixels are means of the level before. */
+/* Pixels that are not made from faces of their size are means of the level before. */
 static void compare_means(const txm_ptex_pages *pages, uint32_t page, uint32_t level)
 {
     const uint32_t channels = txm_ptex_pages_info_of(pages)->channels;
@@ -193,7 +183,8 @@ static void compare_means(const txm_ptex_pages *pages, uint32_t page, uint32_t l
             sum += value / 4;
             most = fmaxf(most, fabsf(value));
         }
-        if (is_of_faces(pages, page, level, x, height - 1 - y))
+        const ptex_grid *g = grid_at(pages, page, x << level, (height - 1 - y) << level);
+        if (g && g->frame_log2 >= level)
             continue;
         ck_assert_msg(fabsf(sum - floats[i]) <= 1e-6f * most, "level %u, %u, %u, channel %u is %g, not %g", level, x, y,
                       c, (double)floats[i], (double)sum);
@@ -230,11 +221,12 @@ static size_t compare_file(const char *path, uint32_t padding_px)
             for (uint32_t face = 0; face < file->faces; face++) {
                 txm_ptex_place at;
                 ck_assert_int_eq(txm_ptex_place_of(pages, face, &at, &err), TXM_OK);
-                if (at.page == page && level <= frame_of(pages, face))
+                const uint32_t frame = grid_at(pages, at.page, at.x, at.y)->frame_log2;
+                if (at.page == page && level <= frame)
                     compared += compare_face(p, filter, pages, face, level, floats, width, height);
                 for (uint32_t side = at.width < at.height ? at.height : at.width; side < smallest;)
                     smallest = side;
-                wide_frames += frame_of(pages, face) > pages->padding_log2;
+                wide_frames += frame > pages->padding_log2;
             }
             for (uint32_t smaller = 1; !level && smallest >> smaller > 1 && file->type == TXM_TYPE_FLOAT; smaller++)
                 compare_means(pages, page, smaller);
