@@ -155,15 +155,6 @@ begins settings-misspelt 2 "empty/.txmill:1: unknown setting 'cache_dirr' (did y
 begins report-of-png 2 "tex/wood.png: not a log of txmill" -- report tex/wood.png
 begins two-kinds-of-failure 3 "1 failed: the file does not exist; check the names" "1 failed: the data is damaged" -- \
     make tex/wodo.png cut.png
-if mkdir ro && mount -t tmpfs -o size=64k none ro 2>/dev/null; then
-    trap 'umount "$work/ro" 2>/dev/null; clean_up' EXIT
-    begins full-disk 4 "No space left" "free space" -- make --force -d "$work/ro" tex/wood.png
-    mount -o remount,ro ro
-    begins read-only 3 "Read-only file system" "--cache-dir" -- make --force -d "$work/ro" tex/wood.png
-    umount ro
-else
-    skip full-disk "mounting a small tmpfs is not permitted"
-fi
 check enough-mistakes test "$number" -ge 30
 
 # ---- on a terminal: text is not garbled and not wider than the terminal --------------------------------------------------

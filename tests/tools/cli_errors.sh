@@ -115,14 +115,6 @@ txm make --working-space "Nowhere" rgb8.png
 check unknown-working-space test "$rc" -ne 0
 check unknown-working-space-names-it says Nowhere
 
-# ---- usage: cli_mistakes.sh has the messages -------------------------------------------------------------------------
-for line in "make --colourspace sRGB rgb8.png" "" "make rgb8.png --colorspace"; do
-    # shellcheck disable=SC2086
-    txm $line
-    check "usage-${line// /-}" eval 'rc_is 2 && last_line_is "TXMILL-ERROR code=2 failed=0 total=0"'
-done
-check usage-nothing-made nothing_in .
-
 # ---- files and folders -----------------------------------------------------------------------------------------------
 txm make rgb8.png
 old=$(md5sum <"blender_tx/rgb8.png$srgb")

@@ -5,16 +5,15 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "tile/name/lookup.h"
 #include "txmill/color.h"
 #include "txmill/convert.h"
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
+#include "txtile/name.h"
 #include "txtile/reader.h"
 #include "util_check.h"
 
 static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
-static const txm_tx_key key = {.xyz_text = xyz, .colorspace = "sRGB", .alpha = TXM_ALPHA_STRAIGHT};
 
 static char dir[64], source[256];
 static txm_context *context;
@@ -72,12 +71,30 @@ static char *make(const char *cache_dir, bool force)
     return path;
 }
 
+static txm_tx_wanted wanted_in(const char *cache_dir)
+{
+    txm_tx_wanted wanted;
+    txm_tx_wanted_init(&wanted);
+    wanted.cache_dir = cache_dir;
+    return wanted;
+}
+
+/* The path of the source's tx file. The caller frees it. */
+static char *path_in(const char *cache_dir)
+{
+    const txm_tx_wanted wanted = wanted_in(cache_dir);
+    char *path;
+    ck_assert_int_eq(txm_tx_path_of(source, &wanted, &path, NULL), TXM_OK);
+    return path;
+}
+
 /* Looks a tx file up and compares the result; `path` is not compared if it is NULL. */
 static void expect(const char *cache_dir, txm_tx_state state, const char *path, const char *reason)
 {
     txm_found found = {0};
     txm_error err = {0};
-    ck_assert_msg(txm_tx_lookup(source, cache_dir, &key, NULL, &found, &err) == TXM_OK, "%s", err.message);
+    const txm_tx_wanted wanted = wanted_in(cache_dir);
+    ck_assert_msg(txm_tx_find(source, &wanted, &found, &err) == TXM_OK, "%s", err.message);
     ck_assert_msg(found.state == state, "state %d, not %d: %s", found.state, state, found.reason);
     if (path)
         ck_assert_str_eq(found.path, path);
@@ -89,7 +106,7 @@ static void expect(const char *cache_dir, txm_tx_state state, const char *path, 
 
 TEST(test_missing_and_fresh)
 {
-    FREED char *expected = txm_tx_path(source, NULL, &key);
+    FREED char *expected = path_in(NULL);
     expect(NULL, TXM_TX_STATE_MISSING, expected, "");
     FREED char *made = make(NULL, false);
     ck_assert_str_eq(made, expected);
@@ -112,7 +129,7 @@ TEST(test_freshness_to_the_second)
 TEST(test_order_of_places)
 {
     FREED char *in_default = make(NULL, false);
-    FREED char *in_cache = txm_tx_path(source, "cache", &key);
+    FREED char *in_cache = path_in("cache");
     /* The file in the default folder is used while the configured one has no fresh file ... */
     expect("cache", TXM_TX_STATE_FRESH, in_default, "");
     /* ... but "blender_tx" must be spelled like this: another spelling of the path also means the default folder. */
@@ -166,7 +183,7 @@ static void refused(const char *path, txm_status status)
 {
     txm_found found = {0};
     txm_error err = {0};
-    ck_assert_int_eq(txm_tx_lookup(path, NULL, &key, NULL, &found, &err), status);
+    ck_assert_int_eq(txm_tx_find(path, NULL, &found, &err), status);
     ck_assert(!found.path && !found.reason);
     ck_assert_ptr_nonnull(strstr(err.message, path));
 }

@@ -11,7 +11,6 @@
 #include "base/os/owner.h"
 #include "mill/inspect/verify_impl.h"
 #include "tile/reader/reader_impl.h"
-#include "txmill/borders.h"
 #include "txmill/convert.h"
 #include "txmill/level.h"
 #include "util_batch.h"
@@ -344,41 +343,4 @@ TEST(values_mean_what_the_file_says)
         snprintf((char *)d.detected, sizeof d.detected, "%s", cases[i].detected);
         ck_assert_int_eq(txm_values_of(&d, cases[i].type), cases[i].values);
     }
-}
-
-/* ---- borders ----------------------------------------------------------------------------------------------------- */
-
-TEST(borders_do_not_depend_on_threads)
-{
-    /* The last row of tiles is one pixel high; then a single tile; then a single pixel. */
-    static const uint32_t sizes[][2] = {{200, 129}, {64, 64}, {1, 1}, {3, 300}};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        SCOPED(free_image)
-        made_image m = make_image(sizes[s][0], sizes[s][1], 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
-        size_t alone_bytes, together_bytes;
-        txm_borders_result result;
-        write_made("alone.tx", &m);
-        write_made("together.tx", &m);
-        ck_assert_int_eq(txm_borders_add(NULL, "alone.tx", &result, NULL), TXM_OK);
-        ck_assert_int_eq(txm_borders_add(context, "together.tx", &result, NULL), TXM_OK);
-        uint8_t *alone = load_file("alone.tx", &alone_bytes), *together = load_file("together.tx", &together_bytes);
-        ck_assert_uint_eq(alone_bytes, together_bytes);
-        ck_assert_mem_eq(alone, together, alone_bytes);
-        free(alone);
-        free(together);
-        ck_assert_int_eq(txm_borders_check(context, "alone.tx", &result, NULL), TXM_OK);
-        ck_assert_int_eq(result.before, TXM_SECTION_STATE_VALID);
-        ck_assert(result.tiles > 0 && !result.bad_tiles);
-    }
-}
-
-TEST(borders_of_damaged_files_are_not_made)
-{
-    txm_borders_result result;
-    convert("rgb8.png", "a.tx", false);
-    cancel = 1;
-    ck_assert_int_eq(txm_borders_add(context, "a.tx", &result, NULL), TXM_STATUS_CANCELLED);
-    cancel = 0;
-    damage("a.tx", 0);
-    ck_assert_int_eq(txm_borders_add(context, "a.tx", &result, NULL), TXM_STATUS_CORRUPT);
 }

@@ -185,63 +185,6 @@ static void make(const char *source, const char *colorspace, const char *cache_d
     txm_result_clear(&result);
 }
 
-static void expect_found(const txm_tx_wanted *wanted, txm_tx_state state, const char *path)
-{
-    txm_found found;
-    txm_error err;
-    ck_assert_msg(txm_tx_find(image, wanted, &found, &err) == TXM_OK, "%s", err.message);
-    ck_assert_msg(found.state == state, "%s, not %s: %s", txm_tx_state_name(found.state), txm_tx_state_name(state),
-                  found.reason);
-    ck_assert_str_eq(found.path, path);
-    txm_found_clear(&found);
-    ck_assert_ptr_null(found.path);
-}
-
-/* Goes through the states of a file, first in a folder of its own and then in the default folder as a second place. */
-TEST(found)
-{
-    const struct timespec old[2] = {{1500000000, 0}, {1500000000, 0}};
-    char *tx, *elsewhere;
-    txm_tx_wanted wanted;
-    txm_tx_wanted_init(&wanted);
-    ck_assert_int_eq(txm_tx_path_of(image, NULL, &tx, NULL), TXM_OK);
-    expect_found(&wanted, TXM_TX_STATE_MISSING, tx);
-    free(tx);
-    make(image, "sRGB", NULL, &tx);
-    expect_found(&wanted, TXM_TX_STATE_FRESH, tx);
-    wanted.cache_dir = "other";
-    expect_found(&wanted, TXM_TX_STATE_FRESH, tx);
-    make(image, "sRGB", "other", &elsewhere);
-    expect_found(&wanted, TXM_TX_STATE_FRESH, elsewhere);
-    wanted.cache_dir = NULL;
-    ck_assert_int_eq(utimensat(AT_FDCWD, image, old, 0), 0);
-    expect_found(&wanted, TXM_TX_STATE_OUTDATED, tx);
-    ck_assert_int_eq(truncate(tx, 100), 0);
-    ck_assert_int_eq(utimensat(AT_FDCWD, tx, old, 0), 0);
-    expect_found(&wanted, TXM_TX_STATE_UNUSABLE, tx);
-    free(tx);
-    free(elsewhere);
-}
-
-/* An image that is itself a tx file is used as it is. A missing image is an error, and so is a folder. */
-TEST(found_itself)
-{
-    char path[300], *tx;
-    txm_found f;
-    txm_error err;
-    snprintf(path, sizeof path, "mv '%s/blender_tx'/*.tx '%s/wood.tif'", dir, dir);
-    make(image, "sRGB", NULL, &tx);
-    ck_assert_int_eq(system(path), 0);
-    free(tx);
-    snprintf(image, sizeof image, "%s/wood.tif", dir);
-    expect_found(NULL, TXM_TX_STATE_SOURCE, image);
-    ck_assert_int_eq(txm_tx_find(dir, NULL, &f, &err), TXM_STATUS_NOT_A_FILE);
-    snprintf(path, sizeof path, "%s/absent.png", dir);
-    ck_assert_int_eq(txm_tx_find(path, NULL, &f, &err), TXM_STATUS_NOT_FOUND);
-    ck_assert_msg(strstr(err.message, "absent.png") != NULL, "%s", err.message);
-    ck_assert_ptr_null(f.path);
-}
-
 /* ---- encodings -------------------------------------------------------------------------------------------------- */
 
 /* Expects the same answer from the file, its description and the cache. */
