@@ -108,6 +108,40 @@ uint64_t txm_tiff_value(const txm_tiff *t, const txm_tiff_field *field, uint64_t
     return txm_load_uint(field->data + index * field->width, field->width, t->tx->swap);
 }
 
+/* Large images have tens of thousands of tiles: with widths and byte order that are known, a tile takes a nanosecond.
+ */
+static inline __attribute__((always_inline)) txm_tiff_pieces
+add_pieces(const txm_map *map, const txm_tiff_field *offsets, const txm_tiff_field *counts, uint64_t count,
+           unsigned offset_bytes, unsigned count_bytes, bool swap)
+{
+    const uint8_t *const at = offsets->data, *const sizes = counts->data;
+    const uint64_t file = map->bytes;
+    txm_tiff_pieces p = {.outside = count};
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t offset = txm_load_uint(at + i * offset_bytes, offset_bytes, swap);
+        const uint64_t bytes = txm_load_uint(sizes + i * count_bytes, count_bytes, swap);
+        if (offset > file || bytes > file - offset) {
+            p.outside = p.outside < i ? p.outside : i;
+            continue;
+        }
+        p.bytes += bytes;
+        if (bytes && offset + bytes > p.end)
+            p.end = offset + bytes;
+    }
+    return p;
+}
+
+txm_tiff_pieces txm_tiff_add_pieces(const txm_tiff *t, const txm_tiff_field *offsets, const txm_tiff_field *counts,
+                                    uint64_t count)
+{
+    const txm_map *map = &t->tx->map;
+    if (!t->tx->swap && offsets->width == 4 && counts->width == 4)
+        return add_pieces(map, offsets, counts, count, 4, 4, false);
+    if (!t->tx->swap && offsets->width == 8 && counts->width == 8)
+        return add_pieces(map, offsets, counts, count, 8, 8, false);
+    return add_pieces(map, offsets, counts, count, offsets->width, counts->width, t->tx->swap);
+}
+
 /* A field with one value per channel must have equal values; other files are not supported. */
 txm_status txm_tiff_number(const txm_tiff *t, const txm_tiff_directory *dir, uint16_t tag, uint32_t fallback,
                            uint32_t *out)
@@ -243,8 +277,9 @@ static void reach_pieces(extent *e, const txm_tiff_directory *dir, uint16_t offs
     if (txm_tiff_find(&quiet, dir, offsets_tag, &offsets, &have_offsets) != TXM_OK || !have_offsets ||
         txm_tiff_find(&quiet, dir, counts_tag, &counts, &have_counts) != TXM_OK || !have_counts)
         return;
-    for (uint64_t i = 0; i < offsets.count && i < counts.count; i++)
-        reach(e, txm_tiff_value(e->t, &offsets, i), txm_tiff_value(e->t, &counts, i));
+    const txm_tiff_pieces pieces =
+        txm_tiff_add_pieces(e->t, &offsets, &counts, offsets.count < counts.count ? offsets.count : counts.count);
+    e->end = pieces.end > e->end ? pieces.end : e->end;
 }
 
 static void reach_directory(extent *e, const txm_tiff_directory *dir);

@@ -131,17 +131,15 @@ static txm_status read_tables(const txm_tiff *t, const txm_tiff_directory *dir, 
     level->offset_bytes = offsets.width;
     level->counts = counts.data;
     level->count_bytes = counts.width;
-    for (uint64_t i = 0; i < tiles; i++) {
-        uint64_t at = txm_load_uint(offsets.data + i * offsets.width, offsets.width, t->tx->swap);
-        uint64_t bytes = txm_load_uint(counts.data + i * counts.width, counts.width, t->tx->swap);
-        if (!txm_map_holds(&t->tx->map, at, bytes))
-            return txm_fail(t->err, TXM_STATUS_CORRUPT,
-                            "%s: level %u, tile %" PRIu64 ",%" PRIu64 ": its %" PRIu64 " bytes at byte %" PRIu64
-                            " lie outside of the file; it may be truncated",
-                            t->tx->path, t->tx->info.levels, i % level->shape.tiles_x, i / level->shape.tiles_x, bytes,
-                            at);
-        level->shape.encoded_bytes += bytes;
-    }
+    const txm_tiff_pieces pieces = txm_tiff_add_pieces(t, &offsets, &counts, tiles);
+    const uint64_t i = pieces.outside;
+    level->shape.encoded_bytes += pieces.bytes;
+    if (i < tiles)
+        return txm_fail(t->err, TXM_STATUS_CORRUPT,
+                        "%s: level %u, tile %" PRIu64 ",%" PRIu64 ": its %" PRIu64 " bytes at byte %" PRIu64
+                        " lie outside of the file; it may be truncated",
+                        t->tx->path, t->tx->info.levels, i % level->shape.tiles_x, i / level->shape.tiles_x,
+                        txm_tiff_value(t, &counts, i), txm_tiff_value(t, &offsets, i));
     return TXM_OK;
 }
 
