@@ -166,40 +166,54 @@ TXM_FAST void texels_send_for_entry(const txm_view *view, const texels_work *w, 
     }
 }
 
-/* Finds the texels and sends for them. Returns how many there are. */
-TXM_FAST uint32_t texels_send_for_texel(const txm_view *view, const txm_texels *b, texels_work *w, size_t begin,
-                                        size_t i, txm_texel_miss **misses)
+/* The same for a sample of which a texel is missing. */
+TXM_RARE uint32_t texels_send_instead(const txm_view *view, const txm_texels *b, texels_work *w, size_t begin, size_t i,
+                                      txm_texel_miss **misses)
 {
-    txm_tile_at found[2];
+    const txm_view_texture *t = w->texture[i];
+    const texels_place at = {w->u[i], w->v[i], w->move_x[i], w->move_y[i]};
     uint32_t there = 0;
-    for (uint32_t k = 0; k < w->levels[i]; k++) {
-        found[k] = txm_find_tile(view, (uint32_t)w->number[k][i]);
-        there += found[k].slot < TXM_SLOT_STATES;
-    }
-    if (TXM_UNLIKELY(there < w->levels[i] && !misses)) {
+    if (!misses) {
         w->levels[i] = 0;
         return 0;
     }
     for (uint32_t k = 0; k < w->levels[i]; k++) {
-        const txm_view_texture *t = w->texture[i];
-        if (found[k].slot < TXM_SLOT_STATES) {
-            w->codes[k][i] = txm_slot_address(view, t, found[k].slot) + (uint32_t)w->offset[k][i];
-            txm_touch_tile(view, found[k].word, found[k].mark, found[k].index);
+        const uint32_t level = (uint32_t)w->low[i] + k, number = (uint32_t)w->number[k][i];
+        const txm_tile_at found = txm_find_tile(view, number);
+        if (found.slot < TXM_SLOT_STATES) {
+            w->codes[k][i] = txm_slot_address(view, t, found.slot) + (uint32_t)w->offset[k][i];
+            txm_touch_tile(view, found.word, found.mark, found.index);
+            there++;
         } else {
-            const uint32_t level = (uint32_t)w->low[i] + k;
-            const texels_place at = {w->u[i], w->v[i], w->move_x[i], w->move_y[i]};
-            const txm_texel_miss miss = {
-                .sample = (uint32_t)(begin + i),
-                .texture = (uint32_t)(t - view->textures),
-                .level = level,
-                .tile = txm_is_packed(t) ? 0 : (uint32_t)w->number[k][i] - t->first - t->level_first[level],
-                .state = found[k].slot};
+            const txm_texel_miss miss = {.sample = (uint32_t)(begin + i),
+                                         .texture = (uint32_t)(t - view->textures),
+                                         .level = level,
+                                         .tile = txm_is_packed(t) ? 0 : number - t->first - t->level_first[level],
+                                         .state = found.slot};
             w->codes[k][i] =
                 texels_instead(view, miss, &at, b->samplers[b->how[begin + i]].after, misses, w->color[k][i]);
         }
         __builtin_prefetch(w->codes[k][i]);
     }
     return there;
+}
+
+/* Finds the texels and sends for them. Returns how many are in memory. */
+TXM_FAST uint32_t texels_send_for_texel(const txm_view *view, const txm_texels *b, texels_work *w, size_t begin,
+                                        size_t i, txm_texel_miss **misses)
+{
+    txm_tile_at found[2];
+    const uint32_t levels = w->levels[i];
+    for (uint32_t k = 0; k < levels; k++) {
+        found[k] = txm_find_tile(view, (uint32_t)w->number[k][i]);
+        if (TXM_UNLIKELY(found[k].slot >= TXM_SLOT_STATES))
+            return texels_send_instead(view, b, w, begin, i, misses);
+        w->codes[k][i] = txm_slot_address(view, w->texture[i], found[k].slot) + (uint32_t)w->offset[k][i];
+        __builtin_prefetch(w->codes[k][i]);
+    }
+    for (uint32_t k = 0; k < levels; k++)
+        txm_touch_tile(view, found[k].word, found[k].mark, found[k].index);
+    return levels;
 }
 
 /* txm_texel_decoded; most textures have bytes, and need no division. */
