@@ -451,8 +451,9 @@ static txm_lookup_result texels_one_by_one(const txm_view *view, const txm_sampl
     }
     const txm_view_texture *t = &view->textures[texture];
     float place[4] = {at.u - at.u == 0.0f ? at.u : 0.0f, at.v - at.v == 0.0f ? at.v : 0.0f};
-    if (!txm_extension_wrap(TXM_EXTENSION_U(t->extension), &place[0]) |
-        !txm_extension_wrap(TXM_EXTENSION_V(t->extension), &place[1])) {
+    const bool in_u = txm_extension_wrap(TXM_EXTENSION_U(t->extension), &place[0]);
+    const bool in_v = txm_extension_wrap(TXM_EXTENSION_V(t->extension), &place[1]);
+    if (!in_u || !in_v) {
         memset(out, 0, 4 * sizeof *out);
         return TXM_LOOKUP_HIT;
     }

@@ -134,7 +134,7 @@ static sums read_both(const whole_image *m, const txm_sampler *how, uint32_t low
 static int read_place(const whole_image *m, const txm_sampler *how, uint32_t low, float blend, float u, float v,
                       const txm_jitter *jitter, sums *out)
 {
-    const int along_u = TXM_EXTENSION_U(m->extension), along_v = TXM_EXTENSION_V(m->extension);
+    const int along_u = (int)TXM_EXTENSION_U(m->extension), along_v = (int)TXM_EXTENSION_V(m->extension);
     const float slope[2] = {txm_wrap_slope(u, along_u), txm_wrap_slope(v, along_v)};
     int inside = txm_wrap(&u, along_u);
     if (!txm_wrap(&v, along_v) || !inside)

@@ -26,8 +26,8 @@ static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float w
 {
     const txm_view_texture *t = s->texture;
     int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
-    int32_t px = txm_wrap_pixel((int32_t)x, w, TXM_EXTENSION_U(t->extension));
-    int32_t py = txm_wrap_pixel((int32_t)y, h, TXM_EXTENSION_V(t->extension));
+    int32_t px = txm_wrap_pixel((int32_t)x, w, (int)TXM_EXTENSION_U(t->extension));
+    int32_t py = txm_wrap_pixel((int32_t)y, h, (int)TXM_EXTENSION_V(t->extension));
     if (s->e->tap_count == TXM_MAX_TAPS)
         return;
     txm_tap *tap = &s->e->taps[s->e->tap_count++];

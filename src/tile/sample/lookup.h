@@ -183,8 +183,8 @@ TXM_ARITH txm_rgba txm_packed_texel(TXM_GLOBAL const txm_view_texture *t, TXM_GL
                                     int32_t x, int32_t y)
 {
     int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
-    int32_t px = txm_wrap_pixel(x, w, TXM_EXTENSION_U(t->extension));
-    int32_t py = txm_wrap_pixel(y, h, TXM_EXTENSION_V(t->extension));
+    int32_t px = txm_wrap_pixel(x, w, (int)TXM_EXTENSION_U(t->extension));
+    int32_t py = txm_wrap_pixel(y, h, (int)TXM_EXTENSION_V(t->extension));
     if (px < 0 || py < 0)
         return txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     return txm_texel(t->type, t->channels, p + t->level_first[level] + (uint32_t)(py * w + px) * t->pixel_bytes);
@@ -277,8 +277,8 @@ TXM_FLOW txm_lookup_result txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL cons
                                            float x, float y, txm_lookup_state *state, txm_rgba *out)
 {
     int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
-    int32_t px = txm_wrap_pixel(txm_pixel_closest(x), w, TXM_EXTENSION_U(t->extension));
-    int32_t py = txm_wrap_pixel(txm_pixel_closest(y), h, TXM_EXTENSION_V(t->extension));
+    int32_t px = txm_wrap_pixel(txm_pixel_closest(x), w, (int)TXM_EXTENSION_U(t->extension));
+    int32_t py = txm_wrap_pixel(txm_pixel_closest(y), h, (int)TXM_EXTENSION_V(t->extension));
     *out = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     if (px < 0 || py < 0)
         return TXM_LOOKUP_HIT;
@@ -384,7 +384,7 @@ TXM_FLOW txm_lookup_result txm_probe_sample(const TXM_VIEW *view, TXM_GLOBAL con
 /* Wraps the coordinates of a probe; returns false if CLIP rejects them. */
 TXM_FLOW int txm_probe_wrap(TXM_GLOBAL const txm_view_texture *t, float *u, float *v, float slope[2])
 {
-    const int along_u = TXM_EXTENSION_U(t->extension), along_v = TXM_EXTENSION_V(t->extension);
+    const int along_u = (int)TXM_EXTENSION_U(t->extension), along_v = (int)TXM_EXTENSION_V(t->extension);
     slope[0] = txm_wrap_slope(*u, along_u);
     slope[1] = txm_wrap_slope(*v, along_v);
     /* This is not &&, because both coordinates must be wrapped even if the first is rejected. */

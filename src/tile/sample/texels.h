@@ -59,9 +59,9 @@ static inline int texels_find(const txm_view *view, const txm_view_texture *t, u
 {
     const int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
     const int32_t x = txm_wrap_pixel((int32_t)txm_floor(txm_pixel_x(at->u, (uint32_t)w) + at->move_x), w,
-                                     TXM_EXTENSION_U(t->extension));
+                                     (int)TXM_EXTENSION_U(t->extension));
     const int32_t y = txm_wrap_pixel((int32_t)txm_floor(txm_pixel_y(at->v, (uint32_t)h) + at->move_y), h,
-                                     TXM_EXTENSION_V(t->extension));
+                                     (int)TXM_EXTENSION_V(t->extension));
     out->codes = NULL;
     if (x < 0 || y < 0)
         return 0;
@@ -111,7 +111,7 @@ static inline void texels_element(const txm_view *view, const txm_texels *b, siz
         return;
     }
     texels_place at = {.u = u - u == 0.0f ? u : 0.0f, .v = v - v == 0.0f ? v : 0.0f};
-    if (!(txm_wrap(&at.u, TXM_EXTENSION_U(t->extension)) & txm_wrap(&at.v, TXM_EXTENSION_V(t->extension)))) {
+    if (!(txm_wrap(&at.u, (int)TXM_EXTENSION_U(t->extension)) & txm_wrap(&at.v, (int)TXM_EXTENSION_V(t->extension)))) {
         txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
         return;
     }

@@ -315,8 +315,8 @@ static txm_status read_called(const txm_called_texture *called, const txm_view_t
     for (int32_t j = top; status == TXM_OK && j < bottom; j++)
         for (int32_t i = left; status == TXM_OK && i < right; i++) {
             uint8_t *at = dst + (size_t)(j - top) * v->row_bytes + (size_t)(i - left) * v->pixel_bytes;
-            const int32_t from_x = txm_wrap_pixel(i, w, TXM_EXTENSION_U(v->extension));
-            const int32_t from_y = txm_wrap_pixel(j, h, TXM_EXTENSION_V(v->extension));
+            const int32_t from_x = txm_wrap_pixel(i, w, (int)TXM_EXTENSION_U(v->extension));
+            const int32_t from_y = txm_wrap_pixel(j, h, (int)TXM_EXTENSION_V(v->extension));
             if (i >= x0 && i < x1 && j >= y0 && j < y1)
                 continue;
             if (from_x < 0 || from_y < 0)

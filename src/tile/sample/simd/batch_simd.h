@@ -194,8 +194,8 @@ TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u,
 {
     vi inside = vi_set(-1), beyond = vi_set(0), finite = (vi)(u - u == 0.0f) & (vi)(v - v == 0.0f);
     const int grid = txm_filter_grid(how->filter), closest = grid == TXM_GRID_PIXEL, cubic = grid == TXM_GRID_CUBIC;
-    u = group_wrap(u, TXM_EXTENSION_U(t->extension), &inside);
-    v = group_wrap(v, TXM_EXTENSION_V(t->extension), &inside);
+    u = group_wrap(u, (int)TXM_EXTENSION_U(t->extension), &inside);
+    v = group_wrap(v, (int)TXM_EXTENSION_V(t->extension), &inside);
     if (vu_any((vu)~finite))
         return 0;
     vf level = group_level_of(how, vf_set((float)t->width), vf_set((float)t->height), dudx, dvdx, dudy, dvdy);

@@ -15,7 +15,8 @@
 TXM_RARE txm_rgba single_wrap_apart(txm_rgba uv, int extension)
 {
     txm_rgba u = __builtin_shufflevector(uv, uv, 0, 0, 0, 0), v = __builtin_shufflevector(uv, uv, 1, 1, 1, 1);
-    const int inside = single_wrap(&u, TXM_EXTENSION_U(extension)) & single_wrap(&v, TXM_EXTENSION_V(extension));
+    const int inside =
+        single_wrap(&u, (int)TXM_EXTENSION_U(extension)) & single_wrap(&v, (int)TXM_EXTENSION_V(extension));
     return (txm_rgba){u[0], v[0], inside ? 0.0f : __builtin_nanf("")};
 }
 
@@ -184,8 +185,8 @@ TXM_RARE txm_lookup_result single_probes(const txm_view *view, const txm_view_te
         vf d = (vf_from(numbers) + (float)begin) - middle, u = at->u + d * f->step_u, v = at->v + d * f->step_v;
         vf s = d / f->spread, weight = 1.0f - s * s;
         vi inside = vi_set(-1), beyond = vi_set(0), finite = (vi)(u - u == 0.0f) & (vi)(v - v == 0.0f);
-        u = group_wrap(u, TXM_EXTENSION_U(t->extension), &inside);
-        v = group_wrap(v, TXM_EXTENSION_V(t->extension), &inside);
+        u = group_wrap(u, (int)TXM_EXTENSION_U(t->extension), &inside);
+        v = group_wrap(v, (int)TXM_EXTENSION_V(t->extension), &inside);
         if (vu_any((vu)~finite))
             goto generally;
         u = vf_select(inside, u, vf_set(0.5f));

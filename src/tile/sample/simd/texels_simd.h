@@ -92,7 +92,7 @@ TXM_FAST int texels_prepare(const txm_view *view, const txm_texels *b, size_t be
     }
     if (TXM_UNLIKELY(differ || txm_extension_rejects((int)extension)))
         return 0;
-    const int along_u = TXM_EXTENSION_U(extension), along_v = TXM_EXTENSION_V(extension);
+    const int along_u = (int)TXM_EXTENSION_U(extension), along_v = (int)TXM_EXTENSION_V(extension);
     vi inside = vi_set(-1);
     vf u = TXM_LOAD(vf, b->u + begin), v = TXM_LOAD(vf, b->v + begin);
     u = vf_select((vi)(u - u == 0.0f), u, vf_set(0.0f));
