@@ -5,7 +5,7 @@
 # with a model from the bytes that it copies; and single conversions with 1, 4 and 16 threads, and the share of each stage.
 # Before that come figures that need no GPU: what the compiler says of the kernels. gpu.sh [BUILD [IMAGES]];
 # WHAT="model kernels lookups batch conversions" runs only some parts. BATCH is a folder of images; otherwise the batch has
-# COPIES (8) of each of IMAGES. After GPU_SECONDS (150) no further conversion begins.
+# COPIES (6) of each of IMAGES. After GPU_SECONDS (150) no further conversion begins.
 set -eu
 build=${1:-build}
 images=${2:-bench-images}
@@ -70,7 +70,7 @@ case $what in
             make_images
             mkdir "$out/batch"
             for image in $names; do
-                for ((i = 1; i <= ${COPIES:-8}; i++)); do cp "$images/$image" "$out/batch/$i-$image"; done
+                for ((i = 1; i <= ${COPIES:-6}; i++)); do cp "$images/$image" "$out/batch/$i-$image"; done
             done
         fi
         # shellcheck disable=SC2086

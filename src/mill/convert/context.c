@@ -175,7 +175,9 @@ unsigned txm_context_threads(const txm_context *context)
 
 size_t txm_context_expect(txm_context *context, size_t files)
 {
-    const unsigned waiting = txm_gpus_expect(context->gpus, files);
+    enum { MOST_WAITING = 64 };
+    unsigned waiting = txm_gpus_expect(context->gpus, files);
+    waiting = waiting < MOST_WAITING ? waiting : MOST_WAITING;
     if (waiting && files > 1)
         txm_pool_spare(context->pool, waiting);
     return txm_pool_threads(context->pool) + (size_t)waiting;

@@ -110,8 +110,9 @@ typedef struct timing {
     double seconds, host; /* host: of all processors, for all threads of this process */
 } timing;
 
-/* Runs whole jobs, from opening to closing, a chunk of each at a time. */
-static txm_status time_jobs(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_plan *plan, unsigned at_once,
+/* Runs whole jobs, from opening to closing, a chunk of each at a time: `at_once` of them, or as many as the memory
+ * has room for. */
+static txm_status time_jobs(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_plan *plan, unsigned *at_once,
                             timing *out, txm_error *err)
 {
     txm_gpu_job *jobs[MOST_AT_ONCE] = {NULL};
@@ -122,20 +123,26 @@ static txm_status time_jobs(const txm_gpu_jobs *j, uint32_t device, const txm_gp
         fill(rows, chunk);
     const uint64_t host = txm_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     const double begin = txm_clock_seconds();
-    for (unsigned i = 0; !status && i < at_once; i++)
+    for (unsigned i = 0; !status && i < *at_once; i++) {
         status = j->open(device, plan, &jobs[i], err);
+        if (status == TXM_STATUS_NO_MEMORY && i) {
+            *at_once = i;
+            status = TXM_OK;
+            txm_error_clear(err);
+        }
+    }
     for (uint32_t y = 0; !status && y < plan->height; y += plan->chunk_rows) {
-        for (unsigned i = 0; !status && i < at_once; i++) {
+        for (unsigned i = 0; !status && i < *at_once; i++) {
             memcpy(j->place(jobs[i]), rows, chunk);
             status = j->submit(jobs[i], plan->chunk_rows, false, err);
         }
-        for (unsigned i = 0; !status && i < at_once; i++) {
+        for (unsigned i = 0; !status && i < *at_once; i++) {
             txm_gpu_result *done = NULL;
             if (!(status = j->collect(jobs[i], true, &done, err)))
                 j->release(jobs[i], done);
         }
     }
-    for (unsigned i = 0; i < at_once; i++)
+    for (unsigned i = 0; i < *at_once; i++)
         j->close(&jobs[i]);
     *out = (timing){txm_clock_seconds() - begin, 1e-9 * (double)(txm_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - host)};
     free(rows);
@@ -155,9 +162,9 @@ txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, unsi
         for (uint32_t width = NARROW_W; width <= WIDE_W && second.seconds < slow_s; width *= WIDE_W / NARROW_W) {
             const txm_gpu_plan image = trial(width, plan.type, plan.channels);
             timing first;
-            txm_status status = time_jobs(jobs, device, &image, at_once, &first, err);
+            txm_status status = time_jobs(jobs, device, &image, &at_once, &first, err);
             if (!status)
-                status = time_jobs(jobs, device, &image, at_once, &second, err);
+                status = time_jobs(jobs, device, &image, &at_once, &second, err);
             if (status)
                 return status;
             once += first.seconds - second.seconds;

@@ -290,6 +290,10 @@ TEST(rates)
     ck_assert_msg(p && !txm_gpu_rates_measure(p->jobs, 0, 3, txm_ops_best(), &r, &err), "%s", err.message);
     for (int i = 0; i < 2 * TXM_GPU_TYPES; i++)
         ck_assert(r.rate[i / 2][i % 2].device > 0 && r.rate[i / 2][i % 2].cpu > 0 && r.rate[i / 2][i % 2].cpu < 1e-5);
+    /* Without room for all jobs at once, fewer are measured. */
+    setenv("TXM_FAKE_MEMORY", "70000000", 1);
+    ck_assert_msg(!txm_gpu_rates_measure(p->jobs, 0, 16, txm_ops_best(), &r, &err), "%s", err.message);
+    unsetenv("TXM_FAKE_MEMORY");
     ck_assert(!txm_gpu_rates_write(&r, &err));
     remember("opencl:0", "1", 1, 2, 3);
     remember("opencl:0", "2", 1, 2, 3);
