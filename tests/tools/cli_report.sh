@@ -96,6 +96,26 @@ gives needs-logs 2 -- report
 run "$TXMILL" report - -o - <run1.jsonl
 check through-pipes prints "</html>"
 
+# ---- the first statement of the page ------------------------------------------------------------------------------------
+verdict() { # WORD LOG
+    "$TXMILL" report "$2" -o verdict.html 2>err
+    run python3 "$repo/tests/util/page_data.py" verdict.html
+    check "verdict-$1-${2%.jsonl}" json out "o[0]['report']['verdict'] == '$1'"
+}
+"$TXMILL" make -n --json --force one/a.png >would.jsonl 2>/dev/null
+echo '{"schema":"txmill.make","version":1,"type":"summary","inputs":0,"failed":0,"exit_code":0}' >none.jsonl
+verdict done one.jsonl
+verdict failed many.jsonl
+verdict open would.jsonl
+grep -v '"failed"' stopped.jsonl >waiting.jsonl
+verdict open waiting.jsonl
+verdict nothing-done none.jsonl
+# Paths that are no text are told apart by their bytes.
+for bytes in %2Fa%FF %2Fa%FE %2Fa%FE; do
+    echo '{"schema":"txmill.make","version":1,"type":"file","input":"?","input_encoded":"'$bytes'","state":"created"}'
+done >encoded.jsonl
+gives encoded 0 reports 'o[0]["images"] == 2' -- report --json encoded.jsonl
+
 # ---- the page ----------------------------------------------------------------------------------------------------------
 gives page 0 -- report run0.jsonl run1.jsonl run2.jsonl killed.jsonl --title 'Shot <b>10</b>' -o page.html
 run python3 "$repo/tests/util/page_data.py" page.html

@@ -121,13 +121,17 @@ static bool take_texts(txm_report *r, txm_report_file *f, const cJSON *object)
  * merged, because a file that is up to date is not examined again. */
 static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
 {
-    const char *input = txm_run_log_text(object, "input"), *tx = txm_run_log_text(object, "tx");
     const txm_made state = txm_made_named(txm_run_log_text(object, "state"));
     /* A newer txmill may have further states. */
-    if (!input || state == TXM_MADE_COUNT)
+    if (!txm_run_log_text(object, "input") || state == TXM_MADE_COUNT)
         return TXM_OK;
+    /* Names that are no text may look alike: their bytes tell images apart. */
+    char *input = txm_run_log_path(object, "input"), *tx = txm_run_log_path(object, "tx");
     txm_report_file *f = NULL;
-    txm_status status = find_file(a->report, input, tx, &f, err);
+    txm_status status = input && (tx || !txm_run_log_text(object, "tx")) ? find_file(a->report, input, tx, &f, err)
+                                                                         : txm_no_memory(err, NULL);
+    free(input);
+    free(tx);
     if (status != TXM_OK)
         return status;
     unsigned lint = lint_of(object) | f->lint;
