@@ -134,7 +134,7 @@ TXM_API txm_status txm_tx_find(const char *image, const txm_tx_wanted *wanted, t
 
 /* Splits the name of a tx file: *source_name_bytes receives the length of the image's name in it, md5_hex its 32 hex
  * digits. false if it is not such a name, or its format version is not the current one; *version receives the version
- * if the name has that form. */
+ * if the name has that form. `version` and `md5_hex` may be NULL. */
 TXM_API bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33]);
 
 #ifdef __cplusplus

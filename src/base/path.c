@@ -190,6 +190,15 @@ char *txm_path_absolute(const char *path)
     return normal;
 }
 
+char *txm_path_absolute_dir(const char *path)
+{
+    char *dir = txm_path_dir(path), *absolute = dir ? txm_path_absolute(dir) : NULL;
+    const int why = dir ? errno : ENOMEM;
+    free(dir);
+    errno = why;
+    return absolute;
+}
+
 txm_status txm_path_absolute_failed(const char *path, txm_error *err)
 {
     if (errno == ENOMEM)

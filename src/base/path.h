@@ -41,6 +41,8 @@ char *txm_path_relative(const char *path, const char *base);
 const char *txm_path_hint(const char *path);
 /* The current folder followed by `path`, normalised. Gets the current folder from the system. */
 char *txm_path_absolute(const char *path);
+/* The same of the folder that a file is in. */
+char *txm_path_absolute_dir(const char *path);
 /* Records why txm_path_absolute, called just before, returned NULL: the current folder may not exist. */
 txm_status txm_path_absolute_failed(const char *path, txm_error *err);
 

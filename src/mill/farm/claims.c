@@ -171,21 +171,6 @@ static watched *record_of(txm_claims *c, const char *path)
     return w;
 }
 
-static void forget_claim(txm_claims *c, const char *path)
-{
-    pthread_mutex_lock(&c->lock);
-    for (watched **w = &c->watching; *w; w = &(*w)->next) {
-        if (strcmp((*w)->path, path) == 0) {
-            watched *gone = *w;
-            *w = gone->next;
-            free(gone->path);
-            free(gone);
-            break;
-        }
-    }
-    pthread_mutex_unlock(&c->lock);
-}
-
 /* Whether the record is of this state of the claim. */
 static bool is_unchanged(const watched *w, const txm_claim_note *note)
 {
@@ -315,8 +300,16 @@ txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **o
         return status;
     }
     claim->place = txm_claim_file_list(&claim->file);
-    forget_claim(claims, claim->file.path);
     pthread_mutex_lock(&claims->lock);
+    for (watched **w = &claims->watching; *w; w = &(*w)->next) {
+        if (strcmp((*w)->path, claim->file.path) == 0) {
+            watched *gone = *w;
+            *w = gone->next;
+            free(gone->path);
+            free(gone);
+            break;
+        }
+    }
     claim->next = claims->held;
     claims->held = claim;
     pthread_mutex_unlock(&claims->lock);

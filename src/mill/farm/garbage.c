@@ -235,14 +235,11 @@ static txm_status judge(const char *tx_path, const struct stat *st, const txm_ga
     subject s = {.path = tx_path, .options = options};
     verdict found = {.kept = TXM_KEPT_USED};
     size_t name_bytes = 0;
-    unsigned version;
-    char md5[33];
-    bool recognised = txm_tx_name_parse(txm_path_base(tx_path), &name_bytes, &version, md5);
-    char *dir = txm_path_dir(tx_path);
+    bool recognised = txm_tx_name_parse(txm_path_base(tx_path), &name_bytes, NULL, NULL);
     s.name = txm_strndup(txm_path_base(tx_path), name_bytes);
-    s.dir = dir ? txm_path_absolute(dir) : NULL;
+    s.dir = txm_path_absolute_dir(tx_path);
     txm_error own = {0};
-    txm_status status = !dir || !s.name ? txm_no_memory(&own, tx_path) : TXM_OK;
+    txm_status status = !s.name ? txm_no_memory(&own, tx_path) : TXM_OK;
     if (status == TXM_OK && !s.dir)
         status = txm_path_absolute_failed(tx_path, &own);
     if (status == TXM_OK && recognised)
@@ -266,7 +263,6 @@ static txm_status judge(const char *tx_path, const struct stat *st, const txm_ga
     free(s.beside);
     free(s.name);
     free(s.dir);
-    free(dir);
     if (status != TXM_OK) {
         free(found.image);
         return txm_fail_with(err, status, &own);
@@ -416,9 +412,7 @@ static txm_status visit_file(walk *w, const char *path, const struct stat *st, t
 static bool is_tx_name(const char *path)
 {
     size_t name_bytes;
-    unsigned version;
-    char md5[33];
-    return txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5);
+    return txm_tx_name_parse(txm_path_base(path), &name_bytes, NULL, NULL);
 }
 
 /* Takes ownership of `path`. */
@@ -545,12 +539,11 @@ static txm_status let_go(walk *w, const kept_file *file, bool *freed, txm_error 
 {
     const txm_used *u = w->options->used;
     size_t name_bytes = 0;
-    unsigned version;
-    char md5[33], id[TXM_FILE_ID_BYTES];
+    char id[TXM_FILE_ID_BYTES];
     const double unused = difftime(w->now, last_use(&file->st).tv_sec);
     verdict v = {.kept = TXM_KEPT_USED};
     bool busy = false;
-    txm_tx_name_parse(txm_path_base(file->path), &name_bytes, &version, md5);
+    txm_tx_name_parse(txm_path_base(file->path), &name_bytes, NULL, NULL);
     char *name = txm_strndup(txm_path_base(file->path), name_bytes);
     if (!name)
         return txm_no_memory(err, file->path);

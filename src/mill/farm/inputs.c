@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
+#include "base/whole.h"
 #include "mill/farm/pattern.h"
 #include "txmill/scene.h"
 
@@ -195,11 +196,9 @@ static bool is_scene_folder(const char *path)
     free(file);
     if (fd < 0)
         return false;
-    ssize_t n;
-    while ((n = read(fd, read_first, sizeof read_first)) < 0 && errno == EINTR)
-        ;
+    const int64_t n = txm_read_most(fd, read_first, sizeof read_first);
     close(fd);
-    return n == (ssize_t)sizeof read_first && memcmp(read_first, first, sizeof read_first) == 0;
+    return n == (int64_t)sizeof read_first && memcmp(read_first, first, sizeof read_first) == 0;
 }
 
 /* An operand without files is not an error, but probably a mistake. `before`: the number of inputs before it. */

@@ -149,18 +149,6 @@ static void drop(txm_watch *w, size_t i)
     w->folder_count--;
 }
 
-static void forget_folder(txm_watch *w, int wd)
-{
-    for (size_t o = w->other_count; o-- > 0;)
-        if (w->others[o].wd == wd) {
-            free(w->others[o].path);
-            w->others[o] = w->others[--w->other_count];
-        }
-    size_t i = index_of_watch(w, wd);
-    if (i < w->folder_count && w->folders[i].wd == wd)
-        drop(w, i);
-}
-
 static bool is_below(const char *path, const char *folder, size_t folder_bytes)
 {
     return strncmp(path, folder, folder_bytes) == 0 && (!path[folder_bytes] || path[folder_bytes] == '/');
@@ -439,7 +427,14 @@ static txm_status on_event(txm_watch *w, const txm_folder_event *e, txm_error *e
         for (size_t i = 0; folder && i < w->root_count; i++)
             if (w->roots[i].there && strcmp(w->roots[i].path, folder->path) == 0)
                 w->roots[i].device = w->roots[i].inode = 0;
-        forget_folder(w, e->folder);
+        for (size_t o = w->other_count; o-- > 0;)
+            if (w->others[o].wd == e->folder) {
+                free(w->others[o].path);
+                w->others[o] = w->others[--w->other_count];
+            }
+        size_t i = index_of_watch(w, e->folder);
+        if (i < w->folder_count && w->folders[i].wd == e->folder)
+            drop(w, i);
     }
     if (!folder || !e->name || e->forgotten)
         return TXM_OK;

@@ -260,32 +260,6 @@ static void run_band(void *arg)
 
 /* ---- one level -------------------------------------------------------------------------------------------------- */
 
-/* Adds up the bands from the top: floating-point sums depend on their order, and must not depend on the number of
- * threads. PSNR is relative to 1 for integers, and to the largest value for floats. */
-static void conclude(const comparison *c, txm_level_error *e, const part *parts, uint32_t count)
-{
-    bool floats = txm_type_is_float(c->side[0].type) || txm_type_is_float(c->side[1].type);
-    uint32_t na = c->side[0].channels, nb = c->side[1].channels;
-    double error_sum = 0, square_sum = 0, peak = 0;
-    for (uint32_t n = 0; n < count; n++) {
-        const part *p = &parts[n];
-        e->different += p->different;
-        error_sum += p->error_sum;
-        square_sum += p->square_sum;
-        peak = p->peak > peak ? p->peak : peak;
-        if (p->max > e->max) {
-            e->max = p->max;
-            e->worst_x = p->worst_x;
-            e->worst_y = p->worst_y;
-        }
-    }
-    e->compared = true;
-    e->samples = (uint64_t)e->width[0] * e->height[0] * (na == nb ? na : 4);
-    double mean_square = square_sum / (double)e->samples, most = floats ? peak : 1.0;
-    e->mean = error_sum / (double)e->samples;
-    e->psnr = mean_square > 0 ? 10 * log10(most * most / mean_square) : (double)INFINITY;
-}
-
 /* Rows of a plain image are read here, in order; those of a tx file are read by the job. */
 static void queue_band(comparison *c, uint32_t level, uint32_t y, uint32_t count, part *p)
 {
@@ -330,8 +304,30 @@ static txm_status compare_level(comparison *c, uint32_t level, txm_error *err)
     }
     txm_group_wait(c->job.group, 0);
     bool whole = txm_job_runs(&c->job);
-    if (whole)
-        conclude(c, e, parts, count);
+    if (whole) {
+        /* Adds up the bands from the top: floating-point sums depend on their order, and must not depend on the number
+         * of threads. PSNR is relative to 1 for integers, and to the largest value for floats. */
+        bool floats = txm_type_is_float(c->side[0].type) || txm_type_is_float(c->side[1].type);
+        uint32_t na = c->side[0].channels, nb = c->side[1].channels;
+        double error_sum = 0, square_sum = 0, peak = 0;
+        for (uint32_t n = 0; n < count; n++) {
+            const part *p = &parts[n];
+            e->different += p->different;
+            error_sum += p->error_sum;
+            square_sum += p->square_sum;
+            peak = p->peak > peak ? p->peak : peak;
+            if (p->max > e->max) {
+                e->max = p->max;
+                e->worst_x = p->worst_x;
+                e->worst_y = p->worst_y;
+            }
+        }
+        e->compared = true;
+        e->samples = (uint64_t)e->width[0] * e->height[0] * (na == nb ? na : 4);
+        double mean_square = square_sum / (double)e->samples, most = floats ? peak : 1.0;
+        e->mean = error_sum / (double)e->samples;
+        e->psnr = mean_square > 0 ? 10 * log10(most * most / mean_square) : (double)INFINITY;
+    }
     free(parts);
     return whole ? TXM_OK : txm_fail_as(err, &c->job.error);
 }

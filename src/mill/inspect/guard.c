@@ -258,14 +258,12 @@ static bool made_from(const char *input, const struct stat *st)
 static bool has_tx_file(const char *path)
 {
     size_t bytes;
-    unsigned version;
-    char md5[33];
     const char *base = txm_path_base(path);
     char *dir = txm_path_dir(path), *cache = dir ? txm_path_join(dir, "blender_tx") : NULL;
     DIR *folder = cache ? opendir(cache) : NULL;
     bool has = false;
     for (struct dirent *e; folder && !has && (e = readdir(folder));)
-        has = txm_tx_name_parse(e->d_name, &bytes, &version, md5) && strlen(base) == bytes &&
+        has = txm_tx_name_parse(e->d_name, &bytes, NULL, NULL) && strlen(base) == bytes &&
               !memcmp(base, e->d_name, bytes);
     if (folder)
         closedir(folder);
@@ -351,9 +349,7 @@ txm_status txm_guard_tx_of(const txm_output *o, const char *image, txm_error *er
     txm_error_clear(err);
     struct stat st;
     size_t bytes;
-    unsigned version;
-    char md5[33];
-    if (!o->path || stat(o->path, &st) != 0 || !txm_tx_name_parse(txm_path_base(o->path), &bytes, &version, md5))
+    if (!o->path || stat(o->path, &st) != 0 || !txm_tx_name_parse(txm_path_base(o->path), &bytes, NULL, NULL))
         return TXM_OK;
     const char *name = txm_path_base(o->path), *own = txm_path_base(image);
     if (strlen(own) == bytes && !strncmp(own, name, bytes))

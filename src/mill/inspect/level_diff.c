@@ -48,24 +48,6 @@ static double distance(txm_type type, const uint8_t *a, const uint8_t *b)
     return 0;
 }
 
-/* Called only for rows in which memcmp found a difference. */
-static void compare_samples(txm_level_diff *diff, txm_type type, const uint8_t *a, const uint8_t *b, size_t samples,
-                            uint32_t tile_x, uint32_t tile_y)
-{
-    size_t bytes = txm_type_bytes(type);
-    for (size_t i = 0; i < samples; i++, a += bytes, b += bytes) {
-        if (!memcmp(a, b, bytes))
-            continue;
-        double d = distance(type, a, b);
-        diff->different++;
-        if (d > diff->worst || diff->different == 1) {
-            diff->worst = d;
-            diff->tile_x = tile_x;
-            diff->tile_y = tile_y;
-        }
-    }
-}
-
 /* The maximum of float levels is needed for the relative bound of parity, so it is measured even if nothing differs. */
 void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels, const uint8_t *expected,
                          size_t expected_stride, const uint8_t *found, size_t found_stride, uint32_t w, uint32_t h,
@@ -79,8 +61,20 @@ void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels,
             const double v = fabs((double)load_float(a + 4 * i));
             diff->maximum = v > diff->maximum ? v : diff->maximum;
         }
-        if (memcmp(a, b, samples * txm_type_bytes(type)) != 0)
-            compare_samples(diff, type, a, b, samples, tile_x, tile_y);
+        if (memcmp(a, b, samples * txm_type_bytes(type)) != 0) {
+            size_t bytes = txm_type_bytes(type);
+            for (size_t i = 0; i < samples; i++, a += bytes, b += bytes) {
+                if (!memcmp(a, b, bytes))
+                    continue;
+                double d = distance(type, a, b);
+                diff->different++;
+                if (d > diff->worst || diff->different == 1) {
+                    diff->worst = d;
+                    diff->tile_x = tile_x;
+                    diff->tile_y = tile_y;
+                }
+            }
+        }
     }
     diff->samples += samples * h;
     diff->tiles += diff->different > before;

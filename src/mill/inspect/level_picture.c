@@ -46,18 +46,6 @@ static txm_status put_level(txm_tx *tx, uint32_t level, const txm_level_picture 
     return TXM_OK;
 }
 
-static void atlas_size(const txm_tx *tx, size_t *width, size_t *height)
-{
-    const txm_tx_level *first = txm_tx_level_of(tx, 0), *l;
-    size_t column = 0, column_width = 0;
-    for (uint32_t n = 1; (l = txm_tx_level_of(tx, n)); n++) {
-        column += l->height;
-        column_width = l->width > column_width ? l->width : column_width;
-    }
-    *width = first->width + column_width;
-    *height = first->height > column ? first->height : column;
-}
-
 /* The size is checked before memory is allocated, so that the message can say what to do. */
 txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_level_picture *out, txm_error *err)
 {
@@ -68,8 +56,16 @@ txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_le
     if (!l)
         return txm_fail(err, TXM_STATUS_USAGE, "no level %u, the last is %u", level, i->levels - 1);
     size_t width = l->width, height = l->height;
-    if (atlas)
-        atlas_size(tx, &width, &height);
+    if (atlas) {
+        size_t column = 0, column_width = 0;
+        for (uint32_t n = 1; n < i->levels; n++) {
+            const txm_tx_level *next = txm_tx_level_of(tx, n);
+            column += next->height;
+            column_width = next->width > column_width ? next->width : column_width;
+        }
+        width += column_width;
+        height = height > column ? height : column;
+    }
     size_t bytes = txm_mul(txm_mul(width, height), i->channels * txm_type_bytes(i->type));
     if (bytes > TXM_PICTURE_MAX_BYTES)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%zux%zu px take more than 4 GiB; choose a higher level", width,

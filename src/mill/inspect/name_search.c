@@ -107,14 +107,6 @@ static txm_status try_working_spaces(search *s, const txm_context *context, bool
     return TXM_OK;
 }
 
-/* The absolute path of the cache folder is part of what was hashed. */
-static char *absolute_folder(const char *path)
-{
-    char *dir = txm_path_dir(path), *absolute = dir ? txm_path_absolute(dir) : NULL;
-    free(dir);
-    return absolute;
-}
-
 /* Tries working spaces in turn: the config's own, the file's, then the usual ones. If the name does not have the form
  * of Cycles' names, nothing is found, which is not a failure. Folders are tried only if the source has the name that is
  * part of the file's name. */
@@ -123,18 +115,16 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
 {
     txm_error_clear(err);
     size_t source_bytes = 0;
-    unsigned version;
-    char md5[33];
     search s = {.name = txm_path_base(tx_path), .config = txm_context_color(context), .match = match};
     const char *own = txm_color_xyz_to_scene_linear_text(s.config);
     txm_status status = TXM_OK;
     *found = false;
-    if (!txm_tx_name_parse(s.name, &source_bytes, &version, md5))
+    if (!txm_tx_name_parse(s.name, &source_bytes, NULL, NULL))
         return TXM_OK;
     s.source_name = txm_strndup(s.name, source_bytes);
     bool with_place = source && s.source_name && !strcmp(txm_path_base(source), s.source_name);
     if (with_place && (s.source = txm_path_absolute(source)))
-        s.dir = absolute_folder(tx_path);
+        s.dir = txm_path_absolute_dir(tx_path); /* it is part of what was hashed */
     s.exhausted = !s.source_name || (with_place && !s.dir);
     s.xyz = own;
     *found = !s.exhausted && each_word(s.config, try_word, &s);

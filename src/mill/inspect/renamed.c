@@ -105,10 +105,9 @@ static txm_status consider(search *s, const txm_listing *images, txm_listing *fi
 {
     const char *name = files->names.items[index].name;
     size_t bytes;
-    unsigned version;
     char md5[33];
     bool gone = false;
-    if (!txm_tx_name_parse(name, &bytes, &version, md5) || !strcmp(name, txm_path_base(s->target)) ||
+    if (!txm_tx_name_parse(name, &bytes, NULL, md5) || !strcmp(name, txm_path_base(s->target)) ||
         (!s->shared && (strcmp(md5, s->md5) != 0 || txm_listing_has(images, name, bytes))))
         return TXM_OK;
     char *path = txm_path_join(s->folder, name), *target = txm_strdup(s->target);
@@ -158,7 +157,6 @@ txm_status txm_formers_find(const char *image, const txm_source_info *info, cons
     const char *const dirs[] = {cache_dir, NULL};
     char *first = NULL;
     size_t bytes;
-    unsigned version;
     txm_status status = TXM_OK;
     *out = (txm_formers){0};
     for (size_t i = 0; !status && i < 2; i++) {
@@ -168,7 +166,7 @@ txm_status txm_formers_find(const char *image, const txm_source_info *info, cons
         s.folder = s.target ? txm_path_dir(s.target) : NULL;
         if (!s.folder)
             status = txm_path_absolute_failed(image, err);
-        else if (txm_tx_name_parse(txm_path_base(s.target), &bytes, &version, s.md5) &&
+        else if (txm_tx_name_parse(txm_path_base(s.target), &bytes, NULL, s.md5) &&
                  (!first || (strcmp(first, s.folder) != 0 && !txm_same_file(first, s.folder))))
             status = search_folder(&s, err);
         free(s.target);

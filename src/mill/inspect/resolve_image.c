@@ -110,8 +110,6 @@ static txm_status find_in(resolving *r, const char *folder, txm_error *err)
 {
     txm_listing *l = NULL;
     size_t source_bytes;
-    unsigned version;
-    char md5[33];
     const char *base = txm_path_base(r->image);
     const size_t bytes = strlen(base);
     txm_status status = txm_listings_get(r->listings, folder, &l, err);
@@ -119,7 +117,7 @@ static txm_status find_in(resolving *r, const char *folder, txm_error *err)
          !status && i < l->names.count && !strncmp(l->names.items[i].name, base, bytes) &&
          r->out->other_count < TXM_MAX_OTHER_NAMES;
          i++) {
-        if (!txm_tx_name_parse(l->names.items[i].name, &source_bytes, &version, md5) || source_bytes != bytes ||
+        if (!txm_tx_name_parse(l->names.items[i].name, &source_bytes, NULL, NULL) || source_bytes != bytes ||
             !strcmp(l->names.items[i].name, txm_path_base(r->out->path)))
             continue;
         char *path = txm_path_join(folder, l->names.items[i].name);
@@ -170,20 +168,31 @@ static txm_status set_text(char **text, const char *value, txm_error *err)
     return *text ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
 }
 
-/* The first finding other than the time that makes the file unusable; NULL if only its time is wrong. That the image
- * has other content comes last, since the others say what that means. */
-static const txm_finding *obstacle(const txm_findings *findings)
+/* Whether the file has the pixels that the image would give; the reason says what is wrong otherwise, after `refusal`.
+ * Notes and the time do not count. That the image has other content comes last, since the others say what that means.
+ */
+static txm_status compare_pixels(resolving *r, const char *path, const char *refusal, bool *same, txm_error *err)
 {
-    const txm_finding *last = NULL;
-    for (size_t i = 0; i < findings->count; i++) {
-        const txm_finding *f = &findings->items[i];
+    const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};
+    txm_findings findings = {0};
+    const txm_finding *found = NULL;
+    char text[800];
+    txm_status status = txm_verify(r->context, path, &deep, &findings, err);
+    for (size_t i = 0; !status && i < findings.count; i++) {
+        const txm_finding *f = &findings.items[i];
         if (f->kind->severity == TXM_SEVERITY_NOTE || !strcmp(f->kind->id, "TXM-401"))
             continue;
+        found = f;
         if (strcmp(f->kind->id, "TXM-403") != 0)
-            return f;
-        last = f;
+            break;
     }
-    return last;
+    *same = !status && !found;
+    if (found) {
+        snprintf(text, sizeof text, "%s: %s %s (%s)", refusal, found->kind->id, found->kind->meaning, found->text);
+        status = set_text(&r->out->reason, text, err);
+    }
+    txm_findings_clear(&findings);
+    return status;
 }
 
 /* Gives an outdated file the image's time if the image has the content of which it was made, which the file says if
@@ -191,34 +200,18 @@ static const txm_finding *obstacle(const txm_findings *findings)
  * outdated, and the reason says how. Notes do not prevent it. */
 static txm_status refresh(resolving *r, txm_error *err)
 {
-    const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};
-    txm_findings findings = {0};
     txm_resolution *out = r->out;
     if (r->content == TXM_CONTENT_OTHER)
         return set_text(&out->reason, "not refreshed: the image has other content than when the file was made", err);
-    const bool known = r->content == TXM_CONTENT_SAME && !r->how.deep;
-    txm_status status = known ? TXM_OK : txm_verify(r->context, out->path, &deep, &findings, err);
-    const txm_finding *found = status ? NULL : obstacle(&findings);
-    if (!status && found) {
-        char text[640];
-        snprintf(text, sizeof text, "not refreshed: %s %s (%s)", found->kind->id, found->kind->meaning, found->text);
-        status = set_text(&out->reason, text, err);
-    } else if (!status) {
-        txm_error own = {0};
-        status = txm_publish_time(out->path, &r->st.st_mtim, &own);
-        if (status != TXM_OK) {
-            txm_fail_with(err, status, &own);
-        } else {
-            out->state = TXM_TX_STATE_FRESH;
-            out->tx_time = r->st.st_mtime;
-            out->refreshed = true;
-            status = set_text(&out->reason, "", err);
-            if (status == TXM_OK)
-                status = set_text(&out->shows, "uses it", err);
-        }
-    }
-    txm_findings_clear(&findings);
-    return status;
+    bool same = r->content == TXM_CONTENT_SAME && !r->how.deep;
+    txm_status status = same ? TXM_OK : compare_pixels(r, out->path, "not refreshed", &same, err);
+    if (status || !same || (status = txm_publish_time(out->path, &r->st.st_mtim, err)))
+        return status;
+    out->state = TXM_TX_STATE_FRESH;
+    out->tx_time = r->st.st_mtime;
+    out->refreshed = true;
+    status = set_text(&out->reason, "", err);
+    return status ? status : set_text(&out->shows, "uses it", err);
 }
 
 /* ---- the lookup ------------------------------------------------------------------------------------------------ */
@@ -271,21 +264,16 @@ static txm_status look_up_resolved(resolving *r, const txm_settings *settings, t
  * reason otherwise. *done: the search ends, because there is a file of the image's name. */
 static txm_status adopt_one(resolving *r, const txm_former *former, bool *done, txm_error *err)
 {
-    const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};
-    txm_findings findings = {0};
     struct stat before, after;
-    char text[640] = "";
+    char refusal[240];
+    bool same;
     *done = false;
     if (stat(former->path, &before) != 0)
         return TXM_OK;
-    txm_status status = txm_verify(r->context, former->path, &deep, &findings, err);
-    const txm_finding *found = status ? NULL : obstacle(&findings);
-    if (found)
-        snprintf(text, sizeof text, "%.200s not adopted: %s %s (%.200s)", former->path, found->kind->id,
-                 found->kind->meaning, found->text);
-    txm_findings_clear(&findings);
-    if (status || found)
-        return status ? status : set_text(&r->out->reason, text, err);
+    snprintf(refusal, sizeof refusal, "%.200s not adopted", former->path);
+    txm_status status = compare_pixels(r, former->path, refusal, &same, err);
+    if (status || !same)
+        return status;
     if (stat(former->path, &after) != 0 || after.st_ino != before.st_ino || after.st_size != before.st_size ||
         after.st_mtim.tv_sec != before.st_mtim.tv_sec || after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
         return TXM_OK;

@@ -149,39 +149,6 @@ static bool is_kind(const txm_finding *f, enum txm_finding_number number)
     return f->kind == txm_finding_kind_at(number);
 }
 
-/* Turns one finding into evidence. If there are several of the same kind, the first counts. */
-static void add_evidence(const txm_verification *v, const txm_finding *f, txm_evidence *e)
-{
-    bool never = is_kind(f, TXM_FINDING_FORMAT);
-    if (is_kind(f, TXM_FINDING_UNREADABLE) && !e->tx) {
-        e->refusal = f->text;
-    } else if (is_kind(f, TXM_FINDING_TILE) && !e->damage) {
-        e->damage = f->text;
-        e->level = f->level;
-        e->tile_x = f->tile_x;
-        e->tile_y = f->tile_y;
-    } else if (is_kind(f, TXM_FINDING_NAME_OTHER)) {
-        e->direct = true;
-        e->misfit = f->text;
-    } else if (e->fit == TXM_FIT_YES && (never || is_kind(f, TXM_FINDING_NAME_MISFIT))) {
-        e->fit = never || !v->other_settings ? TXM_FIT_NAME : TXM_FIT_COLOURS;
-        e->misfit = f->text;
-    } else if (e->fit == TXM_FIT_YES && (is_kind(f, TXM_FINDING_CONFIG) || is_kind(f, TXM_FINDING_RELEASE))) {
-        e->fit = TXM_FIT_COLOURS;
-        e->misfit = f->text;
-    } else if (e->fit == TXM_FIT_YES && is_kind(f, TXM_FINDING_LIMIT)) {
-        e->fit = TXM_FIT_SIZE;
-        e->misfit = f->text;
-    } else if (is_kind(f, TXM_FINDING_CONTENT)) {
-        e->fit = TXM_FIT_CONTENT;
-        e->misfit = f->text;
-    } else if (is_kind(f, TXM_FINDING_RELEASE_UNKNOWN)) {
-        e->doubt = f->text;
-    } else if (is_kind(f, TXM_FINDING_SOURCE_MISSING) && !e->misfit) {
-        e->misfit = f->text;
-    }
-}
-
 static txm_status decide(const txm_verification *v, txm_verdict *out, txm_error *err)
 {
     struct stat st;
@@ -199,8 +166,38 @@ static txm_status decide(const txm_verification *v, txm_verdict *out, txm_error 
     if (e.missing && (v->tx || (errno != ENOENT && errno != ENOTDIR)))
         return txm_fail_errno(err, errno, "%s: cannot be examined", v->path);
     e.tx_time = e.missing ? 0 : st.st_mtime;
-    for (size_t i = v->first_finding; i < found->count; i++)
-        add_evidence(v, &found->items[i], &e);
+    for (size_t i = v->first_finding; i < found->count; i++) {
+        /* If there are several of the same kind, the first counts. */
+        const txm_finding *f = &found->items[i];
+        bool never = is_kind(f, TXM_FINDING_FORMAT);
+        if (is_kind(f, TXM_FINDING_UNREADABLE) && !e.tx) {
+            e.refusal = f->text;
+        } else if (is_kind(f, TXM_FINDING_TILE) && !e.damage) {
+            e.damage = f->text;
+            e.level = f->level;
+            e.tile_x = f->tile_x;
+            e.tile_y = f->tile_y;
+        } else if (is_kind(f, TXM_FINDING_NAME_OTHER)) {
+            e.direct = true;
+            e.misfit = f->text;
+        } else if (e.fit == TXM_FIT_YES && (never || is_kind(f, TXM_FINDING_NAME_MISFIT))) {
+            e.fit = never || !v->other_settings ? TXM_FIT_NAME : TXM_FIT_COLOURS;
+            e.misfit = f->text;
+        } else if (e.fit == TXM_FIT_YES && (is_kind(f, TXM_FINDING_CONFIG) || is_kind(f, TXM_FINDING_RELEASE))) {
+            e.fit = TXM_FIT_COLOURS;
+            e.misfit = f->text;
+        } else if (e.fit == TXM_FIT_YES && is_kind(f, TXM_FINDING_LIMIT)) {
+            e.fit = TXM_FIT_SIZE;
+            e.misfit = f->text;
+        } else if (is_kind(f, TXM_FINDING_CONTENT)) {
+            e.fit = TXM_FIT_CONTENT;
+            e.misfit = f->text;
+        } else if (is_kind(f, TXM_FINDING_RELEASE_UNKNOWN)) {
+            e.doubt = f->text;
+        } else if (is_kind(f, TXM_FINDING_SOURCE_MISSING) && !e.misfit) {
+            e.misfit = f->text;
+        }
+    }
     txm_decide(&e, out);
     return TXM_OK;
 }

@@ -33,21 +33,6 @@ static void check_levels(txm_verification *v)
                  i->width, i->height, full);
 }
 
-/* Checks what Cycles requires when it opens a file, and what it expects of a native one. */
-static void check_acceptance(txm_verification *v)
-{
-    char reason[256];
-    const txm_tx_info *i = v->info;
-    if (!txm_tx_cycles_accepts(v->tx, reason, sizeof reason))
-        txm_find(v->findings, TXM_FINDING_REFUSED, TXM_NO_PLACE, "%s", reason);
-    if (i->channels != 1 && i->channels != 4)
-        txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%u channels, where native files have 1 or 4",
-                 i->channels);
-    if (!txm_tx_has_native_samples(v->tx))
-        txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%s samples in %s", txm_type_name(i->type),
-                 txm_container_name(i->container));
-}
-
 /* A section is stale if the image part was rewritten after it; one of a newer version cannot be checked here. */
 static void check_section(txm_verification *v)
 {
@@ -76,7 +61,17 @@ void txm_verify_header(txm_verification *v)
         txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE,
                  "a directory points to values outside of the file; it was cut short");
     check_levels(v);
-    check_acceptance(v);
+    /* What Cycles requires when it opens a file, and what it expects of a native one. */
+    char reason[256];
+    const txm_tx_info *i = v->info;
+    if (!txm_tx_cycles_accepts(v->tx, reason, sizeof reason))
+        txm_find(v->findings, TXM_FINDING_REFUSED, TXM_NO_PLACE, "%s", reason);
+    if (i->channels != 1 && i->channels != 4)
+        txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%u channels, where native files have 1 or 4",
+                 i->channels);
+    if (!txm_tx_has_native_samples(v->tx))
+        txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%s samples in %s", txm_type_name(i->type),
+                 txm_container_name(i->container));
     /* Files of other programs need not have this metadata. */
     if (v->maker != TXM_MAKER_OTHER && !*d->sha1)
         txm_find(v->findings, TXM_FINDING_SHA1_ABSENT, TXM_NO_PLACE, "oiio:SHA-1 is missing or malformed");

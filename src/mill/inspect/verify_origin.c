@@ -33,18 +33,6 @@ static bool is_file(const char *path, struct stat *st, int *failure)
     return false;
 }
 
-/* The name of the image that Cycles takes the file for, after which the tx file is named. A copy from a store may have
- * been made from an image of another name. Returns a new string, NULL if memory is exhausted. */
-static char *image_name(const char *tx_path, const char *stored)
-{
-    size_t bytes;
-    unsigned version;
-    char md5[33];
-    const char *name = txm_path_base(tx_path);
-    return txm_tx_name_parse(name, &bytes, &version, md5) ? txm_strndup(name, bytes)
-                                                          : txm_strdup(txm_path_base(stored));
-}
-
 /* Finds the image of that name in the folder above the tx file's: textures/blender_tx/wood.png.0-....tx. The path is
  * resolved by the system and not by removing "..", since the tx file's folder may be a symbolic link. NULL if it does
  * not exist. */
@@ -62,18 +50,6 @@ static char *image_beside(const char *tx_path, const char *image, bool *exhauste
     return NULL;
 }
 
-/* Whether the tx file is in the folder where Cycles takes it for the image beside that folder, whatever path the file
- * stores. */
-static bool in_usual_folder(const char *tx_path, bool *exhausted)
-{
-    char *dir = txm_path_dir(tx_path), *absolute = dir ? txm_path_absolute(dir) : NULL;
-    bool usual = absolute && !strcmp(txm_path_base(absolute), "blender_tx");
-    *exhausted = !absolute;
-    free(dir);
-    free(absolute);
-    return usual;
-}
-
 /* The image beside the cache folder takes precedence over the stored path: projects are moved and copied, and then the
  * stored path may lead to another image or to none. */
 char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *failure)
@@ -82,9 +58,17 @@ char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted
     *exhausted = false;
     if (!*stored)
         return NULL;
-    char *image = image_name(tx_path, stored), *found = NULL;
-    *exhausted = !image;
-    bool usual = image && in_usual_folder(tx_path, exhausted);
+    /* The file is named after the image that Cycles takes it for. A copy from a store may have been made from an image
+     * of another name. */
+    size_t bytes;
+    const char *name = txm_path_base(tx_path);
+    char *image =
+        txm_tx_name_parse(name, &bytes, NULL, NULL) ? txm_strndup(name, bytes) : txm_strdup(txm_path_base(stored));
+    char *folder = txm_path_absolute_dir(tx_path), *found = NULL;
+    /* In this folder Cycles takes it for the image beside it, whatever path the file stores. */
+    const bool usual = folder && !strcmp(txm_path_base(folder), "blender_tx");
+    *exhausted = !image || !folder;
+    free(folder);
     if (usual && !*exhausted)
         found = image_beside(tx_path, image, exhausted, failure);
     if (!found && !*exhausted && txm_path_is_absolute(stored) && !strcmp(txm_path_base(stored), image) &&
@@ -158,7 +142,7 @@ static txm_status check_source(txm_verification *v, txm_error *err)
 static bool own_settings_fit(const txm_verification *v, const char *source_name, bool *exhausted)
 {
     const txm_tx_description *d = &v->description;
-    char *dir = txm_path_dir(v->path), *absolute = dir ? txm_path_absolute(dir) : NULL;
+    char *absolute = txm_path_absolute_dir(v->path);
     const char *places[][2] = {{source_name, NULL}, {d->source, absolute}, {v->source, absolute}};
     bool fits = false;
     *exhausted = !absolute;
@@ -166,7 +150,6 @@ static bool own_settings_fit(const txm_verification *v, const char *source_name,
         if (places[i][0] && *places[i][0])
             fits = txm_own_name_fits(v->path, d, places[i][0], places[i][1], exhausted);
     }
-    free(dir);
     free(absolute);
     return fits;
 }
@@ -213,31 +196,6 @@ static bool same_pixels(const txm_verification *v, const txm_name_match *m)
     return same;
 }
 
-/* Reports the settings that the name was made with, if some were found that give it. */
-static void report_misfit(txm_verification *v, const txm_name_match *m, bool found, bool copied)
-{
-    const txm_tx_description *d = &v->description;
-    const char *space = *d->requested ? d->requested : d->detected;
-    /* A file that states all of its settings can be judged; for another one, the settings behind its name may be
-     * unknown here, such as a colour space of another config, and Cycles may look for it. */
-    if (!found && *d->requested && !copied && txm_path_is_absolute(d->source))
-        txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
-                 "colour space %s, alpha %s, %s, as stated inside, lead to another name, for any cache folder", space,
-                 txm_alpha_name(d->alpha), d->envlatl ? "lat-long" : "plain");
-    else if (!found)
-        txm_find(v->findings, TXM_FINDING_NAME_UNKNOWN, TXM_NO_PLACE,
-                 "no settings that the OCIO config %.200s offers lead to it; if the file was made with another config, "
-                 "name it with --ocio",
-                 txm_color_config_name(txm_context_color(v->context)));
-    else
-        txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
-                 "the name says colour space %s, alpha %s, %s%s%s; inside are colour space %s, alpha %s, %s%s",
-                 m->colorspace, txm_alpha_name(m->alpha), m->equiangular ? "lat-long" : "plain",
-                 *m->working_space ? ", working space " : "", m->working_space, space, txm_alpha_name(d->alpha),
-                 d->envlatl ? "lat-long" : "plain",
-                 strcmp(m->xyz_to_scene_linear, d->xyz_to_scene_linear) ? ", another working space" : "");
-}
-
 /* Scenes always set a colour space; "auto" is only what other programs ask for. */
 static void name_condition(txm_verification *v, const char *space, txm_alpha alpha)
 {
@@ -252,9 +210,7 @@ static txm_status check_name(txm_verification *v, txm_error *err)
     const txm_tx_description *d = &v->description;
     const char *name = txm_path_base(v->path);
     size_t source_bytes;
-    unsigned version;
-    char md5[33];
-    if (!txm_tx_name_parse(name, &source_bytes, &version, md5)) {
+    if (!txm_tx_name_parse(name, &source_bytes, NULL, NULL)) {
         txm_find(v->findings, TXM_FINDING_NAME_OTHER, TXM_NO_PLACE,
                  "it is not <source>.0-<32 digits>.tx, the shape of names in a texture cache");
         return TXM_OK;
@@ -295,7 +251,25 @@ static txm_status check_name(txm_verification *v, txm_error *err)
     if (!found && !copied && ((status = txm_name_search_places(v, &fits, err)) || fits))
         return status;
     v->other_settings = found;
-    report_misfit(v, &match, found, copied);
+    const char *space = *d->requested ? d->requested : d->detected;
+    /* A file that states all of its settings can be judged; for another one, the settings behind its name may be
+     * unknown here, such as a colour space of another config, and Cycles may look for it. */
+    if (!found && *d->requested && !copied && txm_path_is_absolute(d->source))
+        txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
+                 "colour space %s, alpha %s, %s, as stated inside, lead to another name, for any cache folder", space,
+                 txm_alpha_name(d->alpha), d->envlatl ? "lat-long" : "plain");
+    else if (!found)
+        txm_find(v->findings, TXM_FINDING_NAME_UNKNOWN, TXM_NO_PLACE,
+                 "no settings that the OCIO config %.200s offers lead to it; if the file was made with another config, "
+                 "name it with --ocio",
+                 txm_color_config_name(txm_context_color(v->context)));
+    else
+        txm_find(v->findings, TXM_FINDING_NAME_MISFIT, TXM_NO_PLACE,
+                 "the name says colour space %s, alpha %s, %s%s%s; inside are colour space %s, alpha %s, %s%s",
+                 match.colorspace, txm_alpha_name(match.alpha), match.equiangular ? "lat-long" : "plain",
+                 *match.working_space ? ", working space " : "", match.working_space, space, txm_alpha_name(d->alpha),
+                 d->envlatl ? "lat-long" : "plain",
+                 strcmp(match.xyz_to_scene_linear, d->xyz_to_scene_linear) ? ", another working space" : "");
     return TXM_OK;
 }
 

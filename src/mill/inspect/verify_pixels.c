@@ -444,21 +444,6 @@ static bool queue_band(course *c, uint32_t tile_y)
     return true;
 }
 
-/* Decodes all bands of level 0 in order, `depth` of them at a time. */
-static void run_level0(course *c)
-{
-    uint32_t rows = txm_tx_level_of(c->check.v->tx, 0)->tiles_y;
-    for (uint32_t y = 0; y < rows && txm_job_runs(&c->check.job); y++) {
-        while (c->count && (c->count >= c->depth || !has_room(c)))
-            deliver_oldest(c);
-        txm_pool_wait_until(c->check.job.pool, has_room, c);
-        if (!queue_band(c, y))
-            break;
-    }
-    while (c->count)
-        deliver_oldest(c);
-}
-
 /* ---- results ---------------------------------------------------------------------------------------------------- */
 
 /* The file states six significant digits, and the sums were added in another order. */
@@ -605,7 +590,17 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
     pthread_mutex_init(&c->check.lock, NULL);
     txm_status status = set_up(c, err);
     if (!status) {
-        run_level0(c);
+        /* All bands of level 0 are decoded in order, `depth` of them at a time. */
+        uint32_t rows = txm_tx_level_of(c->check.v->tx, 0)->tiles_y;
+        for (uint32_t y = 0; y < rows && txm_job_runs(&c->check.job); y++) {
+            while (c->count && (c->count >= c->depth || !has_room(c)))
+                deliver_oldest(c);
+            txm_pool_wait_until(c->check.job.pool, has_room, c);
+            if (!queue_band(c, y))
+                break;
+        }
+        while (c->count)
+            deliver_oldest(c);
         if (!c->recomputes) /* the tiles of the other levels are only decoded */
             check_levels(&c->check, 1, v->info->section == TXM_SECTION_STATE_VALID);
         txm_group_wait(c->check.job.group, 0);

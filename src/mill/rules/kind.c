@@ -93,30 +93,6 @@ typedef struct name_words {
     size_t count;
 } name_words;
 
-/* Splits a file name without its extension into words: at characters that are not letters or digits, at changes from
- * lower to upper case, and between letters and digits. Only the last MAX_WORDS matter, so a longer name starts again.
- */
-static void split_name(const char *path, name_words *w)
-{
-    const char *name = txm_path_base(path), *end = txm_path_ext(name);
-    size_t n = 0;
-    unsigned char last = 0;
-    w->count = 0;
-    for (const char *p = name; p <= end; p++) {
-        unsigned char c = p < end ? (unsigned char)*p : 0;
-        bool turn = (isupper(c) && islower(last)) || (isdigit(c) && isalpha(last)) || (isalpha(c) && isdigit(last));
-        if (n && (!isalnum(c) || turn)) {
-            w->word[w->count++][n] = 0;
-            n = 0;
-            if (w->count == MAX_WORDS)
-                w->count = 0;
-        }
-        if (isalnum(c) && n < WORD_BYTES - 1)
-            w->word[w->count][n++] = (char)tolower(c);
-        last = c;
-    }
-}
-
 /* "2", the "k" of "2k", the "u" and "v" of "u1_v1", and variants. */
 static bool is_ignored_word(const char *word)
 {
@@ -155,7 +131,27 @@ static txm_map_kind kind_of_word(const char *word)
 txm_map_kind txm_map_kind_of(const char *path)
 {
     name_words w;
-    split_name(path, &w);
+    /* Splits a file name without its extension into words: at characters that are not letters or digits, at changes
+     * from lower to upper case, and between letters and digits. Only the last MAX_WORDS matter, so a longer name starts
+     * again.
+     */
+    const char *name = txm_path_base(path), *end = txm_path_ext(name);
+    size_t n = 0;
+    unsigned char last = 0;
+    w.count = 0;
+    for (const char *p = name; p <= end; p++) {
+        unsigned char c = p < end ? (unsigned char)*p : 0;
+        bool turn = (isupper(c) && islower(last)) || (isdigit(c) && isalpha(last)) || (isalpha(c) && isdigit(last));
+        if (n && (!isalnum(c) || turn)) {
+            w.word[w.count++][n] = 0;
+            n = 0;
+            if (w.count == MAX_WORDS)
+                w.count = 0;
+        }
+        if (isalnum(c) && n < WORD_BYTES - 1)
+            w.word[w.count][n++] = (char)tolower(c);
+        last = c;
+    }
     while (w.count && is_ignored_word(w.word[w.count - 1]))
         w.count--;
     if (!w.count)

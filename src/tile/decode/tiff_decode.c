@@ -92,29 +92,24 @@ static size_t sum_row_fast(uint8_t *row, size_t bytes, uint32_t channels, unsign
 }
 #endif
 
-/* Adds to each sample from byte `from` on the sample one pixel to its left. */
-static void sum_row(uint8_t *row, size_t from, size_t bytes, size_t pixel_bytes, unsigned sample_bytes)
-{
-    for (size_t i = from < pixel_bytes ? pixel_bytes : from; i < bytes; i += sample_bytes) {
-        const uint8_t *left = row + i - pixel_bytes;
-        if (sample_bytes == 1) {
-            row[i] = (uint8_t)(row[i] + *left);
-        } else if (sample_bytes == 2) {
-            uint16_t v = (uint16_t)(txm_load_le16(row + i) + txm_load_le16(left));
-            memcpy(row + i, &v, sizeof v);
-        } else {
-            uint32_t v = txm_load_le32(row + i) + txm_load_le32(left);
-            memcpy(row + i, &v, sizeof v);
-        }
-    }
-}
-
 void txm_unpredict_horizontal(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels, unsigned sample_bytes)
 {
     size_t pixel_bytes = (size_t)channels * sample_bytes, bytes = width * pixel_bytes;
     for (uint32_t y = 0; y < rows; y++, pixels += bytes) {
         size_t done = sum_row_fast(pixels, bytes, channels, sample_bytes);
-        sum_row(pixels, done, bytes, pixel_bytes, sample_bytes);
+        /* Adds to each sample from byte `from` on the sample one pixel to its left. */
+        for (size_t i = done < pixel_bytes ? pixel_bytes : done; i < bytes; i += sample_bytes) {
+            const uint8_t *left = pixels + i - pixel_bytes;
+            if (sample_bytes == 1) {
+                pixels[i] = (uint8_t)(pixels[i] + *left);
+            } else if (sample_bytes == 2) {
+                uint16_t v = (uint16_t)(txm_load_le16(pixels + i) + txm_load_le16(left));
+                memcpy(pixels + i, &v, sizeof v);
+            } else {
+                uint32_t v = txm_load_le32(pixels + i) + txm_load_le32(left);
+                memcpy(pixels + i, &v, sizeof v);
+            }
+        }
     }
 }
 

@@ -25,23 +25,14 @@ static bool is_default_dir(const char *cache_dir)
     return !cache_dir || !*cache_dir;
 }
 
-/* The source's path relative to an absolute cache folder; it distinguishes files of the same name from different
- * folders. */
-static char *relative_source(const char *source_path, const char *cache_dir)
-{
-    char *source = txm_path_absolute(source_path);
-    char *relative = source ? txm_path_relative(source, cache_dir) : NULL;
-    free(source);
-    return relative;
-}
-
 /* The digest over everything that distinguishes tx files of one source: matrix, colour space, alpha, format, and for an
  * absolute cache folder the place of the source. */
 static bool digest(const char *source_path, const char *cache_dir, const txm_tx_key *key, char hex[TXM_MD5_HEX])
 {
     txm_bytes text = {0};
     bool absolute = !is_default_dir(cache_dir) && txm_path_is_absolute(cache_dir);
-    char *relative = absolute ? relative_source(source_path, cache_dir) : NULL;
+    char *source = absolute ? txm_path_absolute(source_path) : NULL;
+    char *relative = source ? txm_path_relative(source, cache_dir) : NULL;
     bool ok =
         (!absolute || relative) &&
         txm_bytes_printf(&text, "xyz_to_scene_linear:%scolorspace:%salpha:%sformat:%s", key->xyz_text, key->colorspace,
@@ -49,6 +40,7 @@ static bool digest(const char *source_path, const char *cache_dir, const txm_tx_
         (!absolute || txm_bytes_printf(&text, "filepath:%s", relative));
     if (ok)
         txm_md5_hex(text.data, text.size, hex);
+    free(source);
     free(relative);
     txm_bytes_free(&text);
     return ok;
@@ -95,15 +87,20 @@ bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned 
     if (n < tail + 4 || strcmp(tx_name + n - (sizeof extension - 1), extension) != 0)
         return false;
     const char *hex = tx_name + n - tail;
+    unsigned found;
     if (hex[-1] != '-' || strspn(hex, "0123456789ABCDEF") != MD5_DIGITS)
         return false;
-    const char *dot = version_before(tx_name, hex - 1, version);
+    const char *dot = version_before(tx_name, hex - 1, &found);
     if (!dot)
         return false;
     *source_name_bytes = (size_t)(dot - tx_name);
-    memcpy(md5_hex, hex, MD5_DIGITS);
-    md5_hex[MD5_DIGITS] = 0;
-    return *version == txm_blender_format_now()->version;
+    if (version)
+        *version = found;
+    if (md5_hex) {
+        memcpy(md5_hex, hex, MD5_DIGITS);
+        md5_hex[MD5_DIGITS] = 0;
+    }
+    return found == txm_blender_format_now()->version;
 }
 
 const char *txm_requested_word(const txm_tx_description *d)

@@ -64,14 +64,6 @@ static void say(txm_verdict *v, txm_use use, const char *shows, const char *form
 
 /* ---- deciding --------------------------------------------------------------------------------------------------- */
 
-static void say_outdated(const txm_evidence *e, txm_verdict *out)
-{
-    char span[TXM_TIME_BYTES];
-    say(out, TXM_USE_OUTDATED, NULL, "%.300s is %s than the tx file by %s%s", e->image ? e->image : "the image",
-        e->image_time > e->tx_time ? "newer" : "older", txm_duration_text(difftime(e->image_time, e->tx_time), span),
-        e->same_content ? ", but has the same content: 'txmill refresh' restores the time" : "");
-}
-
 /* Cycles may open files that txmill cannot read: it checks only the header, and notices bad tiles when it renders. */
 static void say_unreadable(const txm_evidence *e, txm_verdict *out)
 {
@@ -140,9 +132,13 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
         say(out, TXM_USE_MISSING, NULL, "%s", "");
     else if (e->no_file)
         say(out, TXM_USE_UNREADABLE, NULL, "not a regular file");
-    else if (!e->direct && e->has_image && e->image_time != e->tx_time)
-        say_outdated(e, out);
-    else if (!e->tx && e->refusal)
+    else if (!e->direct && e->has_image && e->image_time != e->tx_time) {
+        char span[TXM_TIME_BYTES];
+        say(out, TXM_USE_OUTDATED, NULL, "%.300s is %s than the tx file by %s%s", e->image ? e->image : "the image",
+            e->image_time > e->tx_time ? "newer" : "older",
+            txm_duration_text(difftime(e->image_time, e->tx_time), span),
+            e->same_content ? ", but has the same content: 'txmill refresh' restores the time" : "");
+    } else if (!e->tx && e->refusal)
         say_unreadable(e, out);
     else if (e->tx && is_refused_by_header(e->tx, out))
         ;

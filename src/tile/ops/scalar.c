@@ -92,32 +92,27 @@ static void decode_u16_rgba(txm_curve curve, const uint16_t *src, float *dst, si
     }
 }
 
-/* Cycles decodes grey with powf instead of the fifth root, so grey has tables of its own. */
-static void decode_grey(txm_type type, const void *src, float *dst, size_t count)
-{
-    const uint8_t *s8 = src;
-    const uint16_t *s16 = src;
-    if (type == TXM_TYPE_U8) {
-        const txm_tables *t = txm_tables_of_u8();
-        for (size_t i = 0; i < count; i++)
-            dst[i] = t->u8_grey[s8[i]];
-    } else if (type == TXM_TYPE_U16) {
-        const txm_tables *t = txm_tables_of_u16();
-        for (size_t i = 0; i < count; i++)
-            dst[i] = t->u16_grey[s16[i]];
-    } else {
-        to_float(type, src, dst, count);
-        for (size_t i = 0; i < count; i++)
-            dst[i] = txm_srgb_decode_grey(dst[i]);
-    }
-}
-
 /* The tables have the bits that arithmetic gives, because the same functions filled them. Floats and halves always use
  * arithmetic. */
 static void srgb_decode(txm_type type, uint32_t channels, txm_curve curve, const void *src, float *dst, size_t count)
 {
     if (channels == 1) {
-        decode_grey(type, src, dst, count);
+        /* Cycles decodes grey with powf instead of the fifth root, so grey has tables of its own. */
+        const uint8_t *s8 = src;
+        const uint16_t *s16 = src;
+        if (type == TXM_TYPE_U8) {
+            const txm_tables *t = txm_tables_of_u8();
+            for (size_t i = 0; i < count; i++)
+                dst[i] = t->u8_grey[s8[i]];
+        } else if (type == TXM_TYPE_U16) {
+            const txm_tables *t = txm_tables_of_u16();
+            for (size_t i = 0; i < count; i++)
+                dst[i] = t->u16_grey[s16[i]];
+        } else {
+            to_float(type, src, dst, count);
+            for (size_t i = 0; i < count; i++)
+                dst[i] = txm_srgb_decode_grey(dst[i]);
+        }
     } else if (type == TXM_TYPE_U8) {
         decode_u8_rgba(curve, src, dst, count);
     } else if (type == TXM_TYPE_U16) {

@@ -30,20 +30,6 @@ static uint32_t first_with_code(uint32_t code, uint32_t low, uint32_t high)
     return high;
 }
 
-/* For each bin of floats, the code of its start and the float at which the next code begins; no bin contains three
- * codes. */
-static void make_encode(void)
-{
-    for (uint32_t bin = 0; bin < TXM_SRGB8_BINS; bin++) {
-        uint32_t begin = (bin + TXM_SRGB8_FIRST) << TXM_SRGB8_SHIFT, end = begin + (1u << TXM_SRGB8_SHIFT) - 1;
-        uint32_t code = encode8(begin);
-        uint32_t next = TXM_SRGB8_LOW + 1; /* beyond the bin */
-        if (encode8(end) > code)
-            next = first_with_code(code + 1, begin, end) & TXM_SRGB8_LOW;
-        tables.srgb8[bin] = code << TXM_SRGB8_CODE_SHIFT | next;
-    }
-}
-
 /* 65536 entries for colour and alpha together. */
 static void make_u8(void)
 {
@@ -55,7 +41,16 @@ static void make_u8(void)
             tables.u8_rgba[a][c] = p[0];
         }
     }
-    make_encode();
+    /* For each bin of floats, the code of its start and the float at which the next code begins; no bin contains three
+     * codes. */
+    for (uint32_t bin = 0; bin < TXM_SRGB8_BINS; bin++) {
+        uint32_t begin = (bin + TXM_SRGB8_FIRST) << TXM_SRGB8_SHIFT, end = begin + (1u << TXM_SRGB8_SHIFT) - 1;
+        uint32_t code = encode8(begin);
+        uint32_t next = TXM_SRGB8_LOW + 1; /* beyond the bin */
+        if (encode8(end) > code)
+            next = first_with_code(code + 1, begin, end) & TXM_SRGB8_LOW;
+        tables.srgb8[bin] = code << TXM_SRGB8_CODE_SHIFT | next;
+    }
 }
 
 static void make_u16(void)

@@ -225,20 +225,6 @@ static void restore_u16x4(const line_pair *pair)
 }
 #endif
 
-/* The reference implementation, for all layouts that the vector code above does not handle. */
-static void restore_any(uint8_t *line, const uint8_t *reference, size_t samples, uint32_t channels, unsigned n)
-{
-    uint32_t mask = n == 4 ? UINT32_MAX : (1u << 8 * n) - 1;
-    size_t back = (size_t)channels * n;
-    for (size_t i = back; i < samples * n; i += n) {
-        uint32_t l = get_sample(line + i - back, n), u = get_sample(reference + i, n);
-        uint32_t k = get_sample(reference + i - back, n);
-        uint32_t high = l > u ? l : u, low = l > u ? u : l;
-        uint32_t p = k >= high ? low : k <= low ? high : l + u - k;
-        set_sample(line + i, n, (p + get_sample(line + i, n)) & mask);
-    }
-}
-
 /* The first pixel of each line has no predecessor, so it is predicted from the reference alone. */
 static void restore(const border_tile *tile, const line_pair *pair)
 {
@@ -253,8 +239,20 @@ static void restore(const border_tile *tile, const line_pair *pair)
         return;
     }
 #endif
-    for (int i = 0; i < 2; i++)
-        restore_any(pair->line[i], pair->reference[i], pair->pixels * tile->channels, tile->channels, n);
+    /* The reference implementation, for all layouts that the vector code above does not handle. */
+    const uint32_t mask = n == 4 ? UINT32_MAX : (1u << 8 * n) - 1;
+    const size_t back = (size_t)tile->channels * n;
+    for (int i = 0; i < 2; i++) {
+        uint8_t *line = pair->line[i];
+        const uint8_t *reference = pair->reference[i];
+        for (size_t at = back; at < pair->pixels * back; at += n) {
+            uint32_t l = get_sample(line + at - back, n), u = get_sample(reference + at, n);
+            uint32_t k = get_sample(reference + at - back, n);
+            uint32_t high = l > u ? l : u, low = l > u ? u : l;
+            uint32_t p = k >= high ? low : k <= low ? high : l + u - k;
+            set_sample(line + at, n, (p + get_sample(line + at, n)) & mask);
+        }
+    }
 }
 
 /* Restores the columns beside the tile: lines 0 to 3, of h pixels each, into the border's `sides`. */
@@ -493,23 +491,6 @@ static void put_row(const txm_window *window, const repeat_window *r, uint32_t o
     }
 }
 
-/* Writes the tile, and the padding on both sides column by column. */
-static void put_middle(const txm_window *window, const repeat_window *r, uint32_t padding, const int64_t *columns)
-{
-    txm_window_put(window, padding, padding, r->pixels.data, r->pixels.stride, r->w, r->h);
-    for (uint32_t i = 0; i < 2 * padding; i++) {
-        uint32_t x = i < padding ? i : r->w + i;
-        if (columns[i] < 0) {
-            txm_window_clear(window, x, padding, 1, r->h);
-            continue;
-        }
-        bool beside = columns[i] < TXM_BORDER_PX || columns[i] >= TXM_BORDER_PX + (int64_t)r->w;
-        txm_copy_pixels(txm_window_at(window, x, padding), window->row_stride,
-                        pixel_at(r, (uint32_t)columns[i], TXM_BORDER_PX),
-                        beside ? WIDE * r->pixel_bytes : r->pixels.stride, r->h, r->pixel_bytes);
-    }
-}
-
 /* Borders hold the pixels of the repeat extension. At the edge of a level, the rows and columns of other extensions are
  * picked from the tile and that border. *done is false if the section cannot provide the tile. */
 txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
@@ -534,7 +515,19 @@ txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t
     for (uint32_t i = 0; i < 2 * padding; i++)
         columns[i] = look_up_pixel((int64_t)x0 - padding + i + (i < padding ? 0 : tile->w), x0, l->width,
                                    TXM_EXTENSION_U(extension));
-    put_middle(window, &r, padding, columns);
+    /* Writes the tile, and the padding on both sides column by column. */
+    txm_window_put(window, padding, padding, r.pixels.data, r.pixels.stride, r.w, r.h);
+    for (uint32_t i = 0; i < 2 * padding; i++) {
+        uint32_t x = i < padding ? i : r.w + i;
+        if (columns[i] < 0) {
+            txm_window_clear(window, x, padding, 1, r.h);
+            continue;
+        }
+        bool beside = columns[i] < TXM_BORDER_PX || columns[i] >= TXM_BORDER_PX + (int64_t)r.w;
+        txm_copy_pixels(txm_window_at(window, x, padding), window->row_stride,
+                        pixel_at(&r, (uint32_t)columns[i], TXM_BORDER_PX),
+                        beside ? WIDE * r.pixel_bytes : r.pixels.stride, r.h, r.pixel_bytes);
+    }
     for (uint32_t i = 0; i < 2 * padding; i++) {
         uint32_t y = i < padding ? i : tile->h + i;
         put_row(window, &r, y, look_up_pixel((int64_t)y0 - padding + y, y0, l->height, TXM_EXTENSION_V(extension)),

@@ -273,21 +273,6 @@ static void make_axis(axis *a, uint32_t x0, uint32_t valid, uint32_t padding, ui
         add_run(a, padding + valid + i, txm_extend((int64_t)x0 + valid + i, size, extension), 1, tile_px);
 }
 
-/* Copies the pixels of one tile: every pair of its runs. */
-static void put_runs(const txm_window *window, const axis *ax, const axis *ay, uint32_t tile_x, uint32_t tile_y,
-                     const txm_pixels *pixels)
-{
-    for (const run *y = ay->runs; y < ay->runs + ay->count; y++) {
-        if (y->tile != tile_y)
-            continue;
-        for (const run *x = ax->runs; x < ax->runs + ax->count; x++)
-            if (x->tile == tile_x)
-                txm_window_put(window, x->dst, y->dst,
-                               pixels->data + y->src * pixels->stride + x->src * window->pixel_bytes, pixels->stride,
-                               x->count, y->count);
-    }
-}
-
 /* Whether an earlier run has the same tile, because each tile is decoded only once. */
 static bool seen(const axis *a, unsigned index)
 {
@@ -316,7 +301,16 @@ static txm_status gather_border(txm_tx *tx, const txm_tile_id *tile, uint32_t pa
                 status = txm_tile_decode(tx, &neighbour, scratch, &pixels, err);
             if (status != TXM_OK)
                 return status;
-            put_runs(window, &ax, &ay, neighbour.x, neighbour.y, &pixels);
+            /* Copies the pixels of one tile: every pair of its runs. */
+            for (const run *y = ay.runs; y < ay.runs + ay.count; y++) {
+                if (y->tile != neighbour.y)
+                    continue;
+                for (const run *x = ax.runs; x < ax.runs + ax.count; x++)
+                    if (x->tile == neighbour.x)
+                        txm_window_put(window, x->dst, y->dst,
+                                       pixels.data + y->src * pixels.stride + x->src * window->pixel_bytes,
+                                       pixels.stride, x->count, y->count);
+            }
         }
     }
     /* The clip extension shows black, which is transparent if there is alpha. */

@@ -282,8 +282,6 @@ static void reach_pieces(extent *e, const txm_tiff_directory *dir, uint16_t offs
     e->end = pieces.end > e->end ? pieces.end : e->end;
 }
 
-static void reach_directory(extent *e, const txm_tiff_directory *dir);
-
 /* Exif and GPS have their own directories, which point to values as well. */
 static bool is_sub_directory(const txm_tiff_field *f)
 {
@@ -299,29 +297,24 @@ static void reach_chain(extent *e, uint64_t offset)
     quiet.err = NULL;
     while (offset && e->directories && txm_tiff_open_directory(&quiet, offset, &dir) == TXM_OK) {
         e->directories--;
-        reach_directory(e, &dir);
+        /* Values outside the file count as lost, because copying the file would drop them. */
+        const uint8_t *data = e->t->tx->map.data;
+        unsigned entry = e->t->big ? 20 : 12, tail = e->t->big ? 8 : 4;
+        reach(e, (uint64_t)(dir.fields - data), dir.count * entry + tail);
+        for (uint64_t i = 0; i < dir.count; i++) {
+            txm_tiff_field f;
+            if (!txm_tiff_field_at(e->t, &dir, i, &f)) {
+                e->lost |= f.width != 0; /* otherwise only the type is unknown */
+                continue;
+            }
+            reach(e, (uint64_t)(f.data - data), f.count * f.width);
+            for (uint64_t k = 0; is_sub_directory(&f) && k < f.count && k < MAX_SUB_DIRECTORIES; k++)
+                reach_chain(e, txm_tiff_value(e->t, &f, k));
+        }
+        reach_pieces(e, &dir, TXM_TAG_TILE_OFFSETS, TXM_TAG_TILE_COUNTS);
+        reach_pieces(e, &dir, TXM_TAG_STRIP_OFFSETS, TXM_TAG_STRIP_COUNTS);
         offset = dir.next;
     }
-}
-
-/* Values outside the file count as lost, because copying the file would drop them. */
-static void reach_directory(extent *e, const txm_tiff_directory *dir)
-{
-    const uint8_t *data = e->t->tx->map.data;
-    unsigned entry = e->t->big ? 20 : 12, tail = e->t->big ? 8 : 4;
-    reach(e, (uint64_t)(dir->fields - data), dir->count * entry + tail);
-    for (uint64_t i = 0; i < dir->count; i++) {
-        txm_tiff_field f;
-        if (!txm_tiff_field_at(e->t, dir, i, &f)) {
-            e->lost |= f.width != 0; /* otherwise only the type is unknown */
-            continue;
-        }
-        reach(e, (uint64_t)(f.data - data), f.count * f.width);
-        for (uint64_t k = 0; is_sub_directory(&f) && k < f.count && k < MAX_SUB_DIRECTORIES; k++)
-            reach_chain(e, txm_tiff_value(e->t, &f, k));
-    }
-    reach_pieces(e, dir, TXM_TAG_TILE_OFFSETS, TXM_TAG_TILE_COUNTS);
-    reach_pieces(e, dir, TXM_TAG_STRIP_OFFSETS, TXM_TAG_STRIP_COUNTS);
 }
 
 /* The number of directories is limited because chains can be cyclic. */

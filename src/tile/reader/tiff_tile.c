@@ -80,17 +80,6 @@ static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, t
                          txm_tiff_codec_name(compression), span->bytes);
 }
 
-/* For big-endian files, which are rare but valid. */
-static void swap_samples(uint8_t *p, size_t bytes, unsigned sample_bytes)
-{
-    for (uint8_t *end = p + bytes; p < end; p += sample_bytes)
-        for (unsigned i = 0; i < sample_bytes / 2; i++) {
-            uint8_t t = p[i];
-            p[i] = p[sample_bytes - 1 - i];
-            p[sample_bytes - 1 - i] = t;
-        }
-}
-
 /* Bytes are swapped before the horizontal predictor is undone, because it adds samples. The floating-point predictor
  * works on bytes of a defined order and swaps along the way. */
 txm_status txm_tiff_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const txm_span *span, txm_scratch *scratch,
@@ -123,8 +112,16 @@ txm_status txm_tiff_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const
             return status;
         txm_unpredict_float(scratch->raw, w, tile->h, channels, sample_bytes, scratch->tile);
     } else {
-        if (tx->swap && sample_bytes > 1)
-            swap_samples(scratch->raw, stride * h, sample_bytes);
+        if (tx->swap && sample_bytes > 1) {
+            /* For big-endian files, which are rare but valid. */
+            uint8_t *p = scratch->raw;
+            for (uint8_t *end = p + stride * h; p < end; p += sample_bytes)
+                for (unsigned i = 0; i < sample_bytes / 2; i++) {
+                    uint8_t t = p[i];
+                    p[i] = p[sample_bytes - 1 - i];
+                    p[sample_bytes - 1 - i] = t;
+                }
+        }
         if (predicts && l->predictor == 2)
             txm_unpredict_horizontal(scratch->raw, w, tile->h, channels, sample_bytes);
     }

@@ -229,22 +229,6 @@ static uint32_t sampler_of(txm_recorder *r, const txm_sampler *how)
     return (uint32_t)i;
 }
 
-/* Floats are stored as their bits, so a replay looks up at exactly the same place. */
-static void add_row(txm_recorder *r, recorder_lane *lane, uint32_t texture, const txm_sampler *how,
-                    const txm_lookup *at, uint32_t random)
-{
-    const uint32_t first[] = {texture, sampler_of(r, how), random};
-    const float place[] = {at->u, at->v, at->dudx, at->dvdx, at->dudy, at->dvdy};
-    uint8_t row[ROW_BYTES];
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        txm_store_le32(row + 4 * i, first[i]);
-    memcpy(row + sizeof first, place, sizeof place);
-    if (!txm_bytes_add(&lane->rows, row, sizeof row))
-        no_memory(r);
-    if (lane->rows.size == (size_t)ROW_BYTES * TXM_TRACE_LOOKUPS_MAX)
-        flush_rows(r, lane);
-}
-
 void txm_recorder_texture(txm_recorder *r, uint32_t texture, const txm_view_texture *shape, bool widened,
                           const char *path)
 {
@@ -313,8 +297,20 @@ void txm_recorder_lookup(txm_recorder *r, const txm_recorded *look)
     if (!lane)
         return;
     r->in_launch = true;
-    if (r->records & TXM_TRACE_HAS_LOOKUPS)
-        add_row(r, lane, look->texture, look->how, look->at, look->random);
+    if (r->records & TXM_TRACE_HAS_LOOKUPS) {
+        /* Floats are stored as their bits, so a replay looks up at exactly the same place. */
+        const txm_lookup *at = look->at;
+        const uint32_t first[] = {look->texture, sampler_of(r, look->how), look->random};
+        const float place[] = {at->u, at->v, at->dudx, at->dvdx, at->dudy, at->dvdy};
+        uint8_t row[ROW_BYTES];
+        for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+            txm_store_le32(row + 4 * i, first[i]);
+        memcpy(row + sizeof first, place, sizeof place);
+        if (!txm_bytes_add(&lane->rows, row, sizeof row))
+            no_memory(r);
+        if (lane->rows.size == (size_t)ROW_BYTES * TXM_TRACE_LOOKUPS_MAX)
+            flush_rows(r, lane);
+    }
     if (!(r->records & TXM_TRACE_HAS_TILES))
         return;
     if (!txm_blank_lookup(&r->blank, look->shape, look->how, look->at, look->random, tiles, &count)) {

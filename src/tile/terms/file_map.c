@@ -83,14 +83,6 @@ static place *take_place(void)
     return new_place();
 }
 
-static void give_place(place *p)
-{
-    uint64_t head = atomic_load(&free_places);
-    do {
-        atomic_store(&p->next, (uint32_t)head);
-    } while (!atomic_compare_exchange_weak(&free_places, &head, ((head >> 32) + 1) << 32 | (p->number + 1)));
-}
-
 /* ---- maps ---- */
 
 static atomic_uint open_maps;
@@ -260,7 +252,10 @@ void txm_map_close(txm_map *map)
     txm_pages_free(map->data, map->bytes);
     map->data = NULL;
     atomic_fetch_sub(&open_maps, 1);
-    give_place(map->place);
+    uint64_t head = atomic_load(&free_places);
+    do {
+        atomic_store(&map->place->next, (uint32_t)head);
+    } while (!atomic_compare_exchange_weak(&free_places, &head, ((head >> 32) + 1) << 32 | (map->place->number + 1)));
 }
 
 /* The pages stay in the page cache, from which they come back without reading the disk, but do not count as memory of

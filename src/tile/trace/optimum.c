@@ -147,27 +147,6 @@ static void sink(optimum *o, uint32_t place)
 
 /* ---- playing ---- */
 
-/* Evicts the items with the latest next use until `bytes` more fit. A tile may lose only a part of its bytes and stay
- * in the heap; it counts as evicted when the last part is evicted. */
-static void evict_for(optimum *o, uint32_t bytes, txm_replay_counts *out)
-{
-    while (o->held + bytes > o->most && o->heap_count) {
-        item *last = &o->items[o->heap[0]];
-        uint64_t over = o->held + bytes - o->most;
-        uint32_t gone = over < last->held ? (uint32_t)over : last->held;
-        last->held -= gone;
-        o->held -= gone;
-        if (last->held)
-            continue;
-        out->evicted++;
-        last->place = NOWHERE;
-        if (!--o->heap_count)
-            continue;
-        put_in_heap(o, 0, o->heap[o->heap_count]); /* the last item takes the place of the top, and sinks */
-        sink(o, 0);
-    }
-}
-
 /* Uses a tile, and reads the bytes that are missing. Tiles of one colour are read once and then take no memory, as in
  * the cache. A part that is read again counts as a fraction of a read. */
 static void use(optimum *o, uint32_t index, uint32_t next, double *reads_again, txm_replay_counts *out)
@@ -187,7 +166,23 @@ static void use(optimum *o, uint32_t index, uint32_t next, double *reads_again, 
         used->next = 0;
         sink(o, used->place);
     }
-    evict_for(o, missing, out);
+    /* Evicts the items with the latest next use until `bytes` more fit. A tile may lose only a part of its bytes and
+     * stay in the heap; it counts as evicted when the last part is evicted. */
+    while (o->held + missing > o->most && o->heap_count) {
+        item *last = &o->items[o->heap[0]];
+        uint64_t over = o->held + missing - o->most;
+        uint32_t gone = over < last->held ? (uint32_t)over : last->held;
+        last->held -= gone;
+        o->held -= gone;
+        if (last->held)
+            continue;
+        out->evicted++;
+        last->place = NOWHERE;
+        if (!--o->heap_count)
+            continue;
+        put_in_heap(o, 0, o->heap[o->heap_count]); /* the last item takes the place of the top, and sinks */
+        sink(o, 0);
+    }
     used->held += missing;
     o->held += missing;
     out->peak_bytes = o->held > out->peak_bytes ? o->held : out->peak_bytes;

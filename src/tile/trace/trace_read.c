@@ -153,22 +153,13 @@ void txm_trace_shape(const txm_trace *t, uint32_t texture, txm_view_texture *v)
             break;
 }
 
-/* The number of levels down to 1 x 1. */
-static uint32_t most_levels(uint32_t width, uint32_t height)
-{
-    uint32_t n = 1;
-    while (width >> n || height >> n)
-        n++;
-    return n;
-}
-
 /* Whether the cache could have written this description. Numbers have 23 bits, as in keys. The size of a tile must be
  * that of its padded pixels, because replays allocate it. */
 static bool is_shape(const txm_trace_texture *x)
 {
     uint64_t edge = x->tile_px;
     if (!x->width || !x->height || x->width > TXM_MAX_LOOKUP_PX || x->height > TXM_MAX_LOOKUP_PX || !x->levels ||
-        x->levels > most_levels(x->width, x->height) || x->levels > TXM_MAX_LOOKUP_LEVELS || !edge ||
+        x->levels > txm_level_count(x->width, x->height) || x->levels > TXM_MAX_LOOKUP_LEVELS || !edge ||
         edge & (edge - 1) || (uint32_t)x->type > TXM_TYPE_FLOAT ||
         (x->channels != 1 && x->channels != 3 && x->channels != 4) || !txm_extension_exists(x->extension) ||
         x->number >> 23)

@@ -145,27 +145,6 @@ static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char
 
 /* ---- walking -------------------------------------------------------------------------------------------------- */
 
-/* Follows links in and out of groups as Blender's evaluation does; the kind of each use is recorded. */
-static void follow_link(walk *w, uint32_t file, const txm_tree *tree, const txm_link *link, const frame *inside,
-                        int depth)
-{
-    const txm_model *model = &w->scene->blend->files.data[file].model;
-    const txm_node *to = &model->nodes.data[link->to];
-    bool factor = strncmp(link->to_socket, "Fac", 3) == 0; /* this input of a mix is a mask and is not mixed itself */
-    if (strcmp(to->idname, "ShaderNodeGroup") == 0) {
-        enter_group(w, file, (uint32_t)(tree - model->trees.data), link->to, link->to_socket, inside, depth);
-    } else if (strcmp(to->idname, "NodeGroupOutput") == 0) {
-        leave_group(w, file, tree, link->to_socket, inside, depth);
-    } else if (passes_on(to->idname) && (!factor || strcmp(to->idname, "ShaderNodeValToRGB") == 0)) {
-        follow_output(w, file, tree, link->to, NULL, inside, depth + 1);
-    } else {
-        w->uses |= strcmp(to->idname, "ShaderNodeNormalMap") == 0 ? USED_AS_NORMAL | USED_AS_DATA
-                   : link->to_type == SOCKET_COLOR                ? USED_AS_COLOR
-                   : link->to_type == SOCKET_SHADER               ? 0u
-                                                                  : USED_AS_DATA;
-    }
-}
-
 /* Follows the links out of a node; if `socket` is set, only those of that socket. */
 static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t node, const char *socket,
                           const frame *inside, int depth)
@@ -181,8 +160,24 @@ static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t
     }
     for (; low < tree->links.end && model->links.data[low].from == node && depth < MAX_DEPTH; low++) {
         const txm_link *link = &model->links.data[low];
-        if ((!socket || strcmp(link->from_socket, socket) == 0) && may_step(w))
-            follow_link(w, file, tree, link, inside, depth);
+        if ((!socket || strcmp(link->from_socket, socket) == 0) && may_step(w)) {
+            /* Links lead in and out of groups as in Blender's evaluation; the kind of each use is recorded. */
+            const txm_node *to = &model->nodes.data[link->to];
+            bool factor =
+                strncmp(link->to_socket, "Fac", 3) == 0; /* this input of a mix is a mask and is not mixed itself */
+            if (strcmp(to->idname, "ShaderNodeGroup") == 0) {
+                enter_group(w, file, (uint32_t)(tree - model->trees.data), link->to, link->to_socket, inside, depth);
+            } else if (strcmp(to->idname, "NodeGroupOutput") == 0) {
+                leave_group(w, file, tree, link->to_socket, inside, depth);
+            } else if (passes_on(to->idname) && (!factor || strcmp(to->idname, "ShaderNodeValToRGB") == 0)) {
+                follow_output(w, file, tree, link->to, NULL, inside, depth + 1);
+            } else {
+                w->uses |= strcmp(to->idname, "ShaderNodeNormalMap") == 0 ? USED_AS_NORMAL | USED_AS_DATA
+                           : link->to_type == SOCKET_COLOR                ? USED_AS_COLOR
+                           : link->to_type == SOCKET_SHADER               ? 0u
+                                                                          : USED_AS_DATA;
+            }
+        }
     }
 }
 

@@ -34,19 +34,6 @@ enum {
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
-/* Makes a name safe. In a name made of an ID's name, which may contain anything, characters that file systems refuse
- * become underscores. In every name, so do control characters and leading dots: "." and ".." are folders, and other
- * such files are hidden or are settings. */
-static void make_safe(char *name, bool of_id)
-{
-    bool in_front = true;
-    for (char *p = name; *p; p++) {
-        in_front = in_front && *p == '.';
-        if ((unsigned char)*p < 0x20 || *p == 0x7F || in_front || (of_id && strchr("/\\?*:|\"<>", *p)))
-            *p = '_';
-    }
-}
-
 /* Appends the extension, and cuts the name so that it can be numbered. Takes ownership of `name`. NULL if memory is
  * exhausted. */
 static char *with_extension(char *name, const char *extension)
@@ -95,8 +82,18 @@ static const char *packed_name(txm_scene *scene, const txm_blend_file *file, con
                                                          : txm_strdup(id_name);
     uint8_t magic[MAGIC_BYTES];
     char extension[EXTENSION_BYTES];
-    if (name)
-        make_safe(name, !*base);
+    if (name) {
+        /* Makes a name safe. In a name made of an ID's name, which may contain anything, characters that file systems
+         * refuse become underscores. In every name, so do control characters and leading dots: "." and ".." are
+         * folders, and other such files are hidden or are settings. */
+        bool of_id = !*base;
+        bool in_front = true;
+        for (char *p = name; *p; p++) {
+            in_front = in_front && *p == '.';
+            if ((unsigned char)*p < 0x20 || *p == 0x7F || in_front || (of_id && strchr("/\\?*:|\"<>", *p)))
+                *p = '_';
+        }
+    }
     if (name && *base && txm_is_image_name(name)) {
         name = with_extension(name, txm_path_ext(name));
     } else if (name) {
