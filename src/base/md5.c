@@ -24,11 +24,6 @@ static const uint32_t SINES[64] = {
     0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
 
-static uint32_t turn_left(uint32_t x, unsigned bits)
-{
-    return x << bits | x >> (32 - bits);
-}
-
 /* Four rounds of 16 steps; each round reads the words of the block in another order. */
 static void mix_block(uint32_t state[4], const uint8_t *block)
 {
@@ -44,7 +39,7 @@ static void mix_block(uint32_t state[4], const uint8_t *block)
         a = d;
         d = c;
         c = b;
-        b += turn_left(sum, TURNS[round][i % 4]);
+        b += sum << TURNS[round][i % 4] | sum >> (32 - TURNS[round][i % 4]);
     }
     state[0] += a;
     state[1] += b;

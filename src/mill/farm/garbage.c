@@ -144,9 +144,37 @@ static void condemn(verdict *out, txm_garbage why)
     out->why = why;
 }
 
-/* Called if neither the stored path nor the one beside the cache folder is an image. */
-static txm_status judge_missing(const subject *s, verdict *out, txm_error *err)
+/* Tries the stored path, unless the name rules it out, then the one beside the cache folder. */
+static txm_status judge_described(subject *s, const struct stat *st, verdict *out, txm_error *err)
 {
+    /* If the name shows that the cache folder is relative, an image at the stored path belongs to another copy of the
+     * project. */
+    const char *places[] = {s->standard && s->relative ? NULL : stored_path(s), s->beside};
+    for (int i = 0; i < 2; i++) {
+        bool there = false;
+        if (places[i] && is_there(places[i], false, &there, err) != TXM_OK)
+            return err->status;
+        if (!there)
+            continue;
+        if (!(out->image = txm_strdup(places[i])))
+            return txm_no_memory(err, s->path);
+        /* A file that a scene uses is kept, whatever settings it states. */
+        char id[TXM_FILE_ID_BYTES];
+        const txm_used *u = s->options->used;
+        txm_file_id(st, id);
+        bool used = u && (txm_names_has(&u->files, id) || txm_names_has(&u->packed, s->name));
+        bool exhausted = false, known = *s->description.requested != 0;
+        bool fits = used || !known || s->relative ||
+                    txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
+        if (exhausted)
+            return txm_no_memory(err, s->path);
+        if (!fits)
+            condemn(out, TXM_GARBAGE_OLD_NAME);
+        else if (u && !used && !s->options->census)
+            condemn(out, TXM_GARBAGE_UNUSED);
+        return TXM_OK;
+    }
+    /* Neither the stored path nor the one beside the cache folder is an image. */
     const char *stored = stored_path(s);
     /* The cache folder is beside the image's place, so the image's folder exists. */
     bool beside = s->standard && (s->relative || !stored), known = beside;
@@ -169,45 +197,6 @@ static txm_status judge_missing(const subject *s, verdict *out, txm_error *err)
         out->kept = TXM_KEPT_NO_FOLDER;
     out->image = txm_strdup(beside ? s->beside : stored);
     return out->image ? TXM_OK : txm_no_memory(err, s->path);
-}
-
-/* Called if the image exists: decides whether this is its tx file, and whether it is used. */
-static txm_status judge_present(const subject *s, const struct stat *st, verdict *out, txm_error *err)
-{
-    /* A file that a scene uses is kept, whatever settings it states. */
-    char id[TXM_FILE_ID_BYTES];
-    const txm_used *u = s->options->used;
-    txm_file_id(st, id);
-    bool used = u && (txm_names_has(&u->files, id) || txm_names_has(&u->packed, s->name));
-    bool exhausted = false, known = *s->description.requested != 0;
-    bool fits =
-        used || !known || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
-    if (exhausted)
-        return txm_no_memory(err, s->path);
-    if (!fits)
-        condemn(out, TXM_GARBAGE_OLD_NAME);
-    else if (u && !used && !s->options->census)
-        condemn(out, TXM_GARBAGE_UNUSED);
-    return TXM_OK;
-}
-
-/* Tries the stored path, unless the name rules it out, then the one beside the cache folder. */
-static txm_status judge_described(subject *s, const struct stat *st, verdict *out, txm_error *err)
-{
-    /* If the name shows that the cache folder is relative, an image at the stored path belongs to another copy of the
-     * project. */
-    const char *places[] = {s->standard && s->relative ? NULL : stored_path(s), s->beside};
-    for (int i = 0; i < 2; i++) {
-        bool there = false;
-        if (places[i] && is_there(places[i], false, &there, err) != TXM_OK)
-            return err->status;
-        if (!there)
-            continue;
-        if (!(out->image = txm_strdup(places[i])))
-            return txm_no_memory(err, s->path);
-        return judge_present(s, st, out, err);
-    }
-    return judge_missing(s, out, err);
 }
 
 /* Reads the metadata; *recognised is false for a file that is not a tx file. */

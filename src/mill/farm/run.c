@@ -186,26 +186,6 @@ static taken take_biggest(running *r, size_t *place, double *wait_s)
     return full ? NO_ROOM : NOT_YET;
 }
 
-/* Returns the turn. The lock is held. `done`: the file is finished; else it is tried again later. */
-static void give_back(running *r, size_t place, bool done)
-{
-    turn *t = &r->turns[place];
-    r->active--;
-    r->memory_bytes -= more_bytes(&r->batch->items[r->batch->order[place]]);
-    if (done)
-        return;
-    double now = txm_clock_seconds();
-    if (t->retry <= 0)
-        t->locked = now;
-    t->retry = t->retry > 0 ? t->retry * 2 : (float)FIRST_RETRY_SECONDS;
-    if (t->retry > (float)LAST_RETRY_SECONDS)
-        t->retry = (float)LAST_RETRY_SECONDS;
-    t->not_before = now + (double)t->retry;
-    t->started = false;
-    if (place < r->first)
-        r->first = place;
-}
-
 typedef struct finish_wait {
     running *r;
     size_t seen;
@@ -240,11 +220,24 @@ static void convert_inputs(void *arg)
         }
         if (what != TAKEN)
             continue;
-        const turn *t = &r->turns[place];
+        turn *t = &r->turns[place];
         bool done = convert(r->batch, r->batch->order[place],
                             t->retry > 0 && txm_clock_seconds() - t->locked > PATIENCE_SECONDS);
         pthread_mutex_lock(&r->lock);
-        give_back(r, place, done);
+        r->active--;
+        r->memory_bytes -= more_bytes(&r->batch->items[r->batch->order[place]]);
+        if (!done) { /* the turn is returned, and tried again later */
+            const double now = txm_clock_seconds();
+            if (t->retry <= 0)
+                t->locked = now;
+            t->retry = t->retry > 0 ? t->retry * 2 : (float)FIRST_RETRY_SECONDS;
+            if (t->retry > (float)LAST_RETRY_SECONDS)
+                t->retry = (float)LAST_RETRY_SECONDS;
+            t->not_before = now + (double)t->retry;
+            t->started = false;
+            if (place < r->first)
+                r->first = place;
+        }
         pthread_mutex_unlock(&r->lock);
         atomic_fetch_add(&r->finished, 1);
         if (txm_group_submit(r->group, false, convert_inputs, r))

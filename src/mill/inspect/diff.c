@@ -92,42 +92,39 @@ static bool row_buffer_init(row_buffer *buffer, const pixel_rows *rows, uint32_t
     return buffer->values && buffer->raw;
 }
 
-/* Decodes the rows of tiles in which the wanted rows are, one at a time, and copies the rows out of them. */
-static txm_status read_tile_rows(const pixel_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
-                                 row_buffer *buffer, txm_error *err)
-{
-    const txm_tx_info *i = txm_tx_info_of(r->tx);
-    const txm_tx_level *l = txm_tx_level_of(r->tx, level);
-    size_t px = i->channels * txm_type_bytes(i->type), stride = (size_t)l->width * px;
-    size_t samples = (size_t)l->width * i->channels;
-    for (uint32_t ty = y / i->tile_h; ty * i->tile_h < y + count; ty++) {
-        uint32_t top = ty * i->tile_h, first = top > y ? top : y;
-        uint32_t bottom = top + i->tile_h, end = bottom < y + count ? bottom : y + count;
-        for (uint32_t tx = 0; tx < l->tiles_x; tx++) {
-            txm_status status = txm_tx_read_tile(r->tx,
-                                                 &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
-                                                                   .level = level,
-                                                                   .tile_x = tx,
-                                                                   .tile_y = ty,
-                                                                   .pixels = buffer->raw + (size_t)tx * i->tile_w * px,
-                                                                   .pixel_stride_bytes = px,
-                                                                   .row_stride_bytes = stride},
-                                                 err);
-            if (status)
-                return status;
-        }
-        for (uint32_t row = first; row < end; row++)
-            ops->to_float(i->type, buffer->raw + (row - top) * stride, buffer->values + (row - y) * samples, samples);
-    }
-    return TXM_OK;
-}
-
 /* Rows of plain images must be read in order from the top, each once. */
 static txm_status rows_read(const pixel_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
                             row_buffer *buffer, txm_error *err)
 {
-    if (r->tx)
-        return read_tile_rows(r, ops, level, y, count, buffer, err);
+    if (r->tx) {
+        /* Decodes the rows of tiles in which the wanted rows are, one at a time, and copies the rows out of them. */
+        const txm_tx_info *i = txm_tx_info_of(r->tx);
+        const txm_tx_level *l = txm_tx_level_of(r->tx, level);
+        size_t px = i->channels * txm_type_bytes(i->type), stride = (size_t)l->width * px;
+        size_t samples = (size_t)l->width * i->channels;
+        for (uint32_t ty = y / i->tile_h; ty * i->tile_h < y + count; ty++) {
+            uint32_t top = ty * i->tile_h, first = top > y ? top : y;
+            uint32_t bottom = top + i->tile_h, end = bottom < y + count ? bottom : y + count;
+            for (uint32_t tx = 0; tx < l->tiles_x; tx++) {
+                txm_status status =
+                    txm_tx_read_tile(r->tx,
+                                     &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                       .level = level,
+                                                       .tile_x = tx,
+                                                       .tile_y = ty,
+                                                       .pixels = buffer->raw + (size_t)tx * i->tile_w * px,
+                                                       .pixel_stride_bytes = px,
+                                                       .row_stride_bytes = stride},
+                                     err);
+                if (status)
+                    return status;
+            }
+            for (uint32_t row = first; row < end; row++)
+                ops->to_float(i->type, buffer->raw + (row - top) * stride, buffer->values + (row - y) * samples,
+                              samples);
+        }
+        return TXM_OK;
+    }
     size_t samples = (size_t)txm_source_info_of(r->source)->width * r->channels;
     size_t stride = samples * txm_type_bytes(r->type);
     txm_status status = txm_source_read(r->source, y, count, buffer->raw, stride, err);

@@ -33,26 +33,6 @@ static void check_levels(txm_verification *v)
                  i->width, i->height, full);
 }
 
-/* A section is stale if the image part was rewritten after it; one of a newer version cannot be checked here. */
-static void check_section(txm_verification *v)
-{
-    static const enum txm_finding_number numbers[] = {[TXM_SECTION_STATE_STALE] = TXM_FINDING_SECTION_STALE,
-                                                      [TXM_SECTION_STATE_DAMAGED] = TXM_FINDING_SECTION_DAMAGED,
-                                                      [TXM_SECTION_STATE_NEWER] = TXM_FINDING_SECTION_NEWER};
-    const txm_tx_info *i = v->info;
-    const uint64_t end = txm_tx_image_end(v->tx);
-    if (i->section == TXM_SECTION_STATE_VALID)
-        return;
-    if (i->section != TXM_SECTION_STATE_NONE)
-        txm_find(v->findings, numbers[i->section], TXM_NO_PLACE, "%s", i->section_reason);
-    /* Other programs may pad the image; txmill does not, so any byte after it is the rest of a section. */
-    else if (v->maker == TXM_MAKER_TXMILL && end < i->file_bytes)
-        txm_find(v->findings, TXM_FINDING_SECTION_DAMAGED, TXM_NO_PLACE, "%llu bytes follow the image: cut off",
-                 (unsigned long long)(i->file_bytes - end));
-    else
-        txm_find(v->findings, TXM_FINDING_SECTION_NONE, TXM_NO_PLACE, "the file ends with its image");
-}
-
 void txm_verify_header(txm_verification *v)
 {
     const txm_tx_description *d = &v->description;
@@ -80,5 +60,19 @@ void txm_verify_header(txm_verification *v)
                  !*d->detected              ? "the source's colour space is"
                  : !*d->xyz_to_scene_linear ? "the working space's matrix is"
                                             : "the alpha type is");
-    check_section(v);
+    /* A section is stale if the image part was rewritten after it; one of a newer version cannot be checked here. */
+    static const enum txm_finding_number numbers[] = {[TXM_SECTION_STATE_STALE] = TXM_FINDING_SECTION_STALE,
+                                                      [TXM_SECTION_STATE_DAMAGED] = TXM_FINDING_SECTION_DAMAGED,
+                                                      [TXM_SECTION_STATE_NEWER] = TXM_FINDING_SECTION_NEWER};
+    const uint64_t end = txm_tx_image_end(v->tx);
+    if (i->section == TXM_SECTION_STATE_VALID)
+        return;
+    if (i->section != TXM_SECTION_STATE_NONE)
+        txm_find(v->findings, numbers[i->section], TXM_NO_PLACE, "%s", i->section_reason);
+    /* Other programs may pad the image; txmill does not, so any byte after it is the rest of a section. */
+    else if (v->maker == TXM_MAKER_TXMILL && end < i->file_bytes)
+        txm_find(v->findings, TXM_FINDING_SECTION_DAMAGED, TXM_NO_PLACE, "%llu bytes follow the image: cut off",
+                 (unsigned long long)(i->file_bytes - end));
+    else
+        txm_find(v->findings, TXM_FINDING_SECTION_NONE, TXM_NO_PLACE, "the file ends with its image");
 }

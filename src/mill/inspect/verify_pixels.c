@@ -452,44 +452,11 @@ static bool close_enough(double a, double b)
     return fabs(a - b) <= 1e-5 * fmax(fabs(a), fabs(b)) + 1e-9;
 }
 
-/* Blender adds float32 in an order that is not known, so the average need not be equal. */
-static void check_average(const course *c)
-{
-    const txm_verification *v = c->check.v;
-    const txm_tx_description *d = &v->description;
-    const txm_tx_info *i = v->info;
-    double pixels = (double)i->width * i->height;
-    for (unsigned n = 0; n < d->average_count && n < i->channels; n++) {
-        double average = c->stats.sum[n] / pixels;
-        if (!close_enough(average, (double)d->average[n])) {
-            txm_find(v->findings, TXM_FINDING_AVERAGE, TXM_NO_PLACE, "channel %u: stated %.6g, found %.6g", n,
-                     (double)d->average[n], average);
-            return;
-        }
-    }
-}
-
-/* If a file states a constant colour, a render shows that colour, even if pixels differ. */
-static void check_constant(const course *c)
-{
-    const txm_verification *v = c->check.v;
-    const txm_tx_description *d = &v->description;
-    float first[4];
-    if (!d->constant_count)
-        return;
-    v->context->ops->to_float(v->info->type, c->stats.first, first, v->info->channels);
-    bool same = !c->stats.varies;
-    for (unsigned n = 0; n < d->constant_count && n < v->info->channels; n++)
-        same = same && close_enough((double)first[n], (double)d->constant[n]);
-    if (!same)
-        txm_find(v->findings, TXM_FINDING_CONSTANT, TXM_NO_PLACE, "%s",
-                 c->stats.varies ? "the pixels differ from one another" : "the pixels have another colour");
-}
-
 /* Checks that could not be made are reported with the reason, so that they do not look passed. */
 static txm_status conclude(course *c, txm_error *err)
 {
     txm_verification *v = c->check.v;
+    const txm_tx_description *d = &v->description;
     const char *why = atomic_load(&v->damaged[0])   ? "level 0 has damaged tiles"
                       : v->maker == TXM_MAKER_OTHER ? "another program made the file, with options of its own"
                       : txm_verify_narrowed(v)      ? "Blender cut bits off level 0 after it had made the others"
@@ -507,9 +474,25 @@ static txm_status conclude(course *c, txm_error *err)
         if (!status && *v->description.sha1 && txm_casecmp(sha1, v->description.sha1))
             txm_find(v->findings, TXM_FINDING_SHA1, (txm_place){0, -1, -1}, "stated %s, found %s", v->description.sha1,
                      sha1);
-        check_average(c);
+        /* Blender adds float32 in an order that is not known, so the average need not be equal. */
+        for (unsigned n = 0; n < d->average_count && n < v->info->channels; n++) {
+            const double average = c->stats.sum[n] / ((double)v->info->width * v->info->height);
+            if (close_enough(average, (double)d->average[n]))
+                continue;
+            txm_find(v->findings, TXM_FINDING_AVERAGE, TXM_NO_PLACE, "channel %u: stated %.6g, found %.6g", n,
+                     (double)d->average[n], average);
+            break;
+        }
     }
-    check_constant(c);
+    /* If a file states a constant colour, a render shows that colour, even if pixels differ. */
+    float first[4];
+    bool same = !d->constant_count || !c->stats.varies;
+    v->context->ops->to_float(v->info->type, c->stats.first, first, v->info->channels);
+    for (unsigned n = 0; n < d->constant_count && n < v->info->channels; n++)
+        same = same && close_enough((double)first[n], (double)d->constant[n]);
+    if (!same)
+        txm_find(v->findings, TXM_FINDING_CONSTANT, TXM_NO_PLACE, "%s",
+                 c->stats.varies ? "the pixels differ from one another" : "the pixels have another colour");
     for (uint32_t l = 1; l < v->info->levels; l++) {
         /* Poles and edges of level 0 were rounded for the file, but not for the levels above it. */
         if (v->description.envlatl && v->info->type != TXM_TYPE_FLOAT)

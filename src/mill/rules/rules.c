@@ -64,24 +64,6 @@ void txm_rules_free(txm_rules **rules)
     }
 }
 
-/* Rules are in order of precedence: the first match decides. */
-static txm_status add_rule(txm_rules *r, const txm_rule *rule, txm_error *err)
-{
-    if (r->count == MAX_RULES)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: more than %d rules", rule->origin, MAX_RULES);
-    if (!TXM_GROW(r->items, r->capacity, r->count))
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
-    txm_rule *n = &r->items[r->count];
-    *n = (txm_rule){.glob = txm_names_put(&r->names, rule->glob),
-                    .colorspace = txm_names_put(&r->names, rule->colorspace),
-                    .alpha = rule->alpha,
-                    .origin = txm_names_put(&r->names, rule->origin)};
-    if (!n->glob || !n->origin || (rule->colorspace && !n->colorspace))
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
-    r->count++;
-    return TXM_OK;
-}
-
 /* Rules are checked when they are read; that a colour space exists is checked by the command, which has a config. */
 txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err)
 {
@@ -108,7 +90,20 @@ txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin,
         rule.colorspace = equals + 1;
     else if (!has_alpha)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: rule '%s' names no colour space", origin, text);
-    return add_rule(rules, &rule, err);
+    /* Rules are in order of precedence: the first match decides. */
+    if (rules->count == MAX_RULES)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: more than %d rules", rule.origin, MAX_RULES);
+    if (!TXM_GROW(rules->items, rules->capacity, rules->count))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
+    txm_rule *n = &rules->items[rules->count];
+    *n = (txm_rule){.glob = txm_names_put(&rules->names, rule.glob),
+                    .colorspace = txm_names_put(&rules->names, rule.colorspace),
+                    .alpha = rule.alpha,
+                    .origin = txm_names_put(&rules->names, rule.origin)};
+    if (!n->glob || !n->origin || (rule.colorspace && !n->colorspace))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
+    rules->count++;
+    return TXM_OK;
 }
 
 /* "2048", "2k", "2K" or "none"; 0 for anything else. */

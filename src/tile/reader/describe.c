@@ -159,22 +159,6 @@ static unsigned parse_color(const char *text, float color[4])
     return 0;
 }
 
-/* -1 for files that Blender did not write. */
-static int parse_format_version(const char *software)
-{
-    int version;
-    char tail;
-    return sscanf(software, TXM_BLENDER_SOFTWARE "%9d%c", &version, &tail) == 1 && version >= 0 ? version : -1;
-}
-
-/* 0 if it is no limit that could have been set. */
-static uint32_t parse_limit(const char *text)
-{
-    const size_t digits = text ? strspn(text, "0123456789") : 0;
-    const unsigned long limit = digits && digits <= 7 && !text[digits] ? strtoul(text, NULL, 10) : 0;
-    return limit >= TXM_MIN_LIMIT_PX && limit <= TXM_MAX_LIMIT_PX ? (uint32_t)limit : 0;
-}
-
 /* NULL if the metadata is missing. false if memory is exhausted. */
 static bool copy_text(const txm_tx *tx, const char *name, char **out)
 {
@@ -220,7 +204,10 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
     if (!format)
         format = txm_tx_metadata_of(tx, "PixarTextureFormat");
     d.envlatl = format && !strncmp(format, "LatLong", 7);
-    d.format_version = parse_format_version(d.software);
+    int version;
+    char tail;
+    const bool by_blender = sscanf(d.software, TXM_BLENDER_SOFTWARE "%9d%c", &version, &tail) == 1 && version >= 0;
+    d.format_version = by_blender ? version : -1;
     /* A digest has 40 digits; any other text is ignored. */
     const char *sha1 = txm_tx_metadata_of(tx, "oiio:SHA-1");
     if (sha1 && strspn(sha1, "0123456789ABCDEFabcdef") == 40 && (!sha1[40] || isspace((unsigned char)sha1[40])))
@@ -233,7 +220,11 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
     for (unsigned i = 0; (space = txm_blender_space_at(i)); i++)
         if (!strcmp(d.xyz_to_scene_linear, space->xyz_text) || (interop_id && !strcmp(interop_id, space->interop_id)))
             set(d.working_space, sizeof d.working_space, space->name, strlen(space->name));
-    d.limit_px = parse_limit(txm_tx_metadata_of(tx, "txmill:Limit"));
+    /* 0 if it is no limit that could have been set. */
+    const char *text = txm_tx_metadata_of(tx, "txmill:Limit");
+    const size_t digits = text ? strspn(text, "0123456789") : 0;
+    const unsigned long limit = digits && digits <= 7 && !text[digits] ? strtoul(text, NULL, 10) : 0;
+    d.limit_px = limit >= TXM_MIN_LIMIT_PX && limit <= TXM_MAX_LIMIT_PX ? (uint32_t)limit : 0;
     uint64_t bytes;
     if (!txm_content_key_parse(d.content, &bytes)) {
         free(d.content);

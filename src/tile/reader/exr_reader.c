@@ -241,14 +241,6 @@ static txm_status take_header(parser *p)
     return corrupt(p, "more attributes than any file has");
 }
 
-/* Computes the number of levels. For rip-maps OpenImageIO counts those along the diagonal. */
-static txm_status count_levels(parser *p)
-{
-    txm_status status = txm_reader_add_level(p->tx, 0, p->width, p->height, p->err);
-    p->tx->info.levels = p->level_mode == LEVEL_ONE ? 1 : txm_level_count(p->width, p->height);
-    return status;
-}
-
 /* Locates the table of tile offsets, which follows the header level by level. */
 static txm_status take_table(parser *p)
 {
@@ -300,8 +292,11 @@ static txm_status exr_open(txm_tx *tx, bool *is, txm_error *err)
     if (status == TXM_OK && !(p.have_channels && p.have_codec && p.have_window && p.have_tiles))
         status = corrupt(&p, "a required attribute is missing");
     tx->header_bytes = (uint32_t)p.at;
-    if (status == TXM_OK)
-        status = tx->outline ? count_levels(&p) : take_table(&p);
+    if (status != TXM_OK || !tx->outline)
+        return status == TXM_OK ? take_table(&p) : status;
+    status = txm_reader_add_level(tx, 0, p.width, p.height, err);
+    /* For rip-maps OpenImageIO counts the levels along the diagonal. */
+    tx->info.levels = p.level_mode == LEVEL_ONE ? 1 : txm_level_count(p.width, p.height);
     return status;
 }
 

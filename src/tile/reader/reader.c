@@ -376,12 +376,6 @@ bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *valu
     return true;
 }
 
-/* The characters in OpenImageIO's names. */
-static bool is_name(char c)
-{
-    return isalnum((unsigned char)c) || (c && strchr(":_-.", c));
-}
-
 /* Parses a value in double quotes, in which quotes and backslashes are escaped by a backslash, and moves past it. */
 static bool add_quoted(txm_metadata *metadata, const char *name, const char **p, const char *end)
 {
@@ -405,7 +399,7 @@ bool txm_metadata_add_words(txm_metadata *metadata, const char *text, size_t tex
     const size_t first = metadata->count;
     for (const char *p = text; p < end;) {
         const char *start = p;
-        while (p < end && is_name(*p))
+        while (p < end && (isalnum((unsigned char)*p) || strchr(":_-.", *p)))
             p++;
         char name[64];
         size_t name_bytes = (size_t)(p - start);

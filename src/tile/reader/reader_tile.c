@@ -101,14 +101,6 @@ txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err)
 
 enum { HEADER_BYTES = 2, CHECK_BYTES = 4, DEFLATE = 8, MAX_WINDOW_BITS = 15 - 8, PRESET_DICTIONARY = 0x20 };
 
-/* Checks the first two bytes as RFC 1950 requires. */
-static bool is_zlib(const txm_span *span)
-{
-    const uint8_t *p = span->data;
-    return span->bytes >= HEADER_BYTES + CHECK_BYTES && (p[0] & 15) == DEFLATE && p[0] >> 4 <= MAX_WINDOW_BITS &&
-           (p[0] << 8 | p[1]) % 31 == 0 && !(p[1] & PRESET_DICTIONARY);
-}
-
 /* Returns the size of the raw stream at src; 0 if it is damaged. */
 static size_t inflate_any(struct inflate_state *s, const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
 {
@@ -132,7 +124,10 @@ txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *sc
         return txm_no_memory(err, NULL);
     if (kind == TXM_ZLIB_PARTS && !scratch->parts && !(scratch->parts = txm_parts_new()))
         return txm_no_memory(err, NULL);
-    if (!is_zlib(span) || span->bytes > UINT32_MAX)
+    /* The first two bytes are as RFC 1950 requires. */
+    const uint8_t *head = span->data;
+    if (span->bytes < HEADER_BYTES + CHECK_BYTES || span->bytes > UINT32_MAX || (head[0] & 15) != DEFLATE ||
+        head[0] >> 4 > MAX_WINDOW_BITS || (head[0] << 8 | head[1]) % 31 || head[1] & PRESET_DICTIONARY)
         return TXM_OK;
     const uint8_t *src = span->data + HEADER_BYTES;
     size_t src_bytes = span->bytes - HEADER_BYTES, used = 0;

@@ -61,14 +61,6 @@ static int sample_type(const shape *s)
     return -1;
 }
 
-/* The codecs that every libtiff has: CCITT and JPEG, old and new, in addition to those that are read here. The official
- * Blender's libtiff has no others. */
-static bool blender_decodes(uint32_t compression)
-{
-    return (compression >= 1 && compression <= 8) || compression == TXM_TIFF_PACKBITS ||
-           compression == TXM_TIFF_ZIP_OLD;
-}
-
 /* Whether the reader supports this kind of pixels. */
 static txm_status check_kind(const txm_tiff *t, const shape *s)
 {
@@ -201,7 +193,10 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
     tx->info.tile_h = first.tile_h;
     tx->info.type = sample_type(&first) < 0 ? TXM_TYPE_U8 : (txm_type)sample_type(&first);
     tx->info.channels = first.samples;
-    tx->foreign = !blender_decodes(first.compression);
+    /* The codecs that every libtiff has: CCITT and JPEG, old and new, in addition to those that are read here. The
+     * official Blender's libtiff has no others. */
+    tx->foreign = (first.compression < 1 || first.compression > 8) && first.compression != TXM_TIFF_PACKBITS &&
+                  first.compression != TXM_TIFF_ZIP_OLD;
     snprintf(tx->info.compression, sizeof tx->info.compression, "%s",
              txm_tiff_codec_name(first.compression) ? txm_tiff_codec_name(first.compression) : "");
     status = add_level(t, first_dir, &first);

@@ -170,15 +170,6 @@ static size_t put_number(uint8_t *to, uint64_t n)
     return bytes;
 }
 
-/* Zigzag makes small negative steps as short as positive ones. A single tile is never followed by itself (add_tiles),
- * so 0 is available for marks. */
-static size_t put_key(recorder_lane *lane, uint8_t *to, txm_tile_key key)
-{
-    uint64_t delta = key - lane->previous;
-    lane->previous = key;
-    return put_number(to, delta << 1 ^ (delta >> 63 ? UINT64_MAX : 0));
-}
-
 /* Records the tiles of a lookup, unless they are those of the previous one. A tile that a lane has just used is hardly
  * ever evicted, so repetitions contain little information about a cache and would make up most of the trace. */
 static void add_tiles(txm_recorder *r, recorder_lane *lane, const txm_tile_key *keys, uint32_t count)
@@ -195,8 +186,13 @@ static void add_tiles(txm_recorder *r, recorder_lane *lane, const txm_tile_key *
         bytes += put_number(raw, 0);
         bytes += put_number(raw + bytes, count);
     }
-    for (uint32_t i = 0; i < count; i++)
-        bytes += put_key(lane, raw + bytes, keys[i]);
+    /* Zigzag makes small negative steps as short as positive ones. A single tile is never followed by itself, so 0 is
+     * available for marks. */
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t delta = keys[i] - lane->previous;
+        lane->previous = keys[i];
+        bytes += put_number(raw + bytes, delta << 1 ^ (delta >> 63 ? UINT64_MAX : 0));
+    }
     memcpy(lane->last, keys, count * sizeof *keys);
     lane->last_count = count;
     if (!txm_bytes_add(&lane->tiles, raw, bytes))

@@ -52,9 +52,16 @@ static place *place_of(uint32_t number)
     return first ? first + at : NULL;
 }
 
-/* NULL: memory is exhausted. */
-static place *new_place(void)
+static place *take_place(void)
 {
+    uint64_t head = atomic_load(&free_places);
+    while ((uint32_t)head) {
+        place *p = place_of((uint32_t)head - 1);
+        const uint64_t rest = ((head >> 32) + 1) << 32 | atomic_load(&p->next);
+        if (atomic_compare_exchange_weak(&free_places, &head, rest))
+            return p;
+    }
+    /* NULL: memory is exhausted. */
     const uint32_t number = atomic_fetch_add(&made, 1);
     uint32_t at;
     _Atomic(place *) *piece = piece_of(number, &at);
@@ -69,18 +76,6 @@ static place *new_place(void)
     if (p)
         p->number = number;
     return p;
-}
-
-static place *take_place(void)
-{
-    uint64_t head = atomic_load(&free_places);
-    while ((uint32_t)head) {
-        place *p = place_of((uint32_t)head - 1);
-        const uint64_t rest = ((head >> 32) + 1) << 32 | atomic_load(&p->next);
-        if (atomic_compare_exchange_weak(&free_places, &head, rest))
-            return p;
-    }
-    return new_place();
 }
 
 /* ---- maps ---- */

@@ -99,18 +99,6 @@ void txm_settings_init_sized(txm_settings *settings, size_t struct_size)
     txm_options_open(settings, struct_size, &all, sizeof all);
 }
 
-/* The bounds are those of the libraries: deflate to 12, zstd to 19, since higher levels need memory that tiles do not
- * justify. */
-static txm_status check_compression(const txm_compression *c, txm_error *err)
-{
-    static const int highest[] = {[TXM_CODEC_ZIP] = 12, [TXM_CODEC_ZSTD] = 19, [TXM_CODEC_NONE] = 0};
-    if ((unsigned)c->codec > TXM_CODEC_NONE)
-        return txm_fail(err, TXM_STATUS_USAGE, "unknown compression %d", (int)c->codec);
-    if (c->level < 0 || c->level > highest[c->codec])
-        return txm_fail(err, TXM_STATUS_USAGE, "compression level %d: use 0 to %d", c->level, highest[c->codec]);
-    return TXM_OK;
-}
-
 /* Programs may set anything; command lines were checked before. */
 txm_status txm_settings_in_bounds(const txm_settings *s, txm_error *err)
 {
@@ -121,7 +109,15 @@ txm_status txm_settings_in_bounds(const txm_settings *s, txm_error *err)
         return txm_fail(err, TXM_STATUS_USAGE, "unknown alpha type %d", (int)s->alpha);
     if (s->limit_px && s->limit_px < TXM_MIN_LIMIT_PX)
         return txm_fail(err, TXM_STATUS_USAGE, "limit of %u px: use at least %d", s->limit_px, TXM_MIN_LIMIT_PX);
-    return check_compression(&s->compression, err);
+    /* The bounds are those of the libraries: deflate to 12, zstd to 19, since higher levels need memory that tiles do
+     * not justify. */
+    const txm_compression *c = &s->compression;
+    static const int highest[] = {[TXM_CODEC_ZIP] = 12, [TXM_CODEC_ZSTD] = 19, [TXM_CODEC_NONE] = 0};
+    if ((unsigned)c->codec > TXM_CODEC_NONE)
+        return txm_fail(err, TXM_STATUS_USAGE, "unknown compression %d", (int)c->codec);
+    if (c->level < 0 || c->level > highest[c->codec])
+        return txm_fail(err, TXM_STATUS_USAGE, "compression level %d: use 0 to %d", c->level, highest[c->codec]);
+    return TXM_OK;
 }
 
 txm_status txm_settings_take(txm_settings *own, const txm_settings *given, txm_error *err)

@@ -149,20 +149,6 @@ static txm_status next_tiles(txm_trace_cursor *c, txm_trace_event *e, txm_error 
 
 /* ---- lookups ---- */
 
-/* The size must be exactly that of the rows, because next_row reads the planes without further checks. */
-static txm_status begin_rows(txm_trace_cursor *c, const txm_trace_stored *b, txm_error *err)
-{
-    uint64_t rows = b->raw < TXM_TRACE_LOOKUPS_HEAD_BYTES ? 0 : txm_load_le32(c->raw);
-    if (!rows || rows > TXM_TRACE_LOOKUPS_MAX || b->raw != TXM_TRACE_LOOKUPS_HEAD_BYTES + rows * 4 * TXM_TRACE_COLUMNS)
-        return txm_trace_corrupt(c->trace, err, "a block of lookups has the wrong size");
-    c->at = 0;
-    c->end = (size_t)rows;
-    c->rows_launch = txm_load_le32(c->raw + 4);
-    c->rows_epoch = txm_load_le32(c->raw + 8);
-    memset(c->values, 0, sizeof c->values);
-    return TXM_OK;
-}
-
 /* Restores one row from its differences. Without records of tiles, the tiles are computed here with the sampler. */
 static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *err)
 {
@@ -244,8 +230,19 @@ static txm_status next_block(txm_trace_cursor *c, txm_error *err)
     txm_status status = txm_trace_unpack(c->trace, b, c->zstd, c->stored, c->raw, err);
     if (status != TXM_OK)
         return status;
-    if (b->kind == TXM_TRACE_BLOCK_LOOKUPS)
-        return begin_rows(c, b, err);
+    if (b->kind == TXM_TRACE_BLOCK_LOOKUPS) {
+        /* The size must be exactly that of the rows, because next_row reads the planes without further checks. */
+        uint64_t rows = b->raw < TXM_TRACE_LOOKUPS_HEAD_BYTES ? 0 : txm_load_le32(c->raw);
+        if (!rows || rows > TXM_TRACE_LOOKUPS_MAX ||
+            b->raw != TXM_TRACE_LOOKUPS_HEAD_BYTES + rows * 4 * TXM_TRACE_COLUMNS)
+            return txm_trace_corrupt(c->trace, err, "a block of lookups has the wrong size");
+        c->at = 0;
+        c->end = (size_t)rows;
+        c->rows_launch = txm_load_le32(c->raw + 4);
+        c->rows_epoch = txm_load_le32(c->raw + 8);
+        memset(c->values, 0, sizeof c->values);
+        return TXM_OK;
+    }
     c->end = b->raw;
     c->key = 0;
     return TXM_OK;

@@ -110,19 +110,6 @@ static int compare_uses(const void *a, const void *b, void *user)
     return order ? order : left->node < right->node ? -1 : left->node > right->node;
 }
 
-/* Images get their numbers here, to which all later tables refer. */
-static void put_in_order(txm_blend *blend)
-{
-    if (blend->origins.count == 0)
-        return;
-    qsort_r(blend->origins.data, blend->origins.count, sizeof *blend->origins.data, compare_origins, blend);
-    for (size_t i = 0; i < blend->origins.count; i++) {
-        const txm_blend_use *origin = &blend->origins.data[i];
-        blend->files.data[origin->image_file].model.images.data[origin->image].in_scene = (uint32_t)i;
-    }
-    qsort_r(blend->uses.data, blend->uses.count, sizeof *blend->uses.data, compare_uses, blend);
-}
-
 /* ---- users ---------------------------------------------------------------------------------------------------- */
 
 /* The type of the owner, from the two letters in front of an ID's name. */
@@ -190,7 +177,15 @@ static txm_status collect(txm_scene *scene, txm_error *err)
     txm_blend *blend = scene->blend;
     if (!collect_uses(scene))
         return txm_scene_exhausted(scene, err);
-    put_in_order(blend);
+    if (blend->origins.count)
+        qsort_r(blend->origins.data, blend->origins.count, sizeof *blend->origins.data, compare_origins, blend);
+    /* Images get their numbers here, to which all later tables refer. */
+    for (size_t i = 0; i < blend->origins.count; i++) {
+        const txm_blend_use *origin = &blend->origins.data[i];
+        blend->files.data[origin->image_file].model.images.data[origin->image].in_scene = (uint32_t)i;
+    }
+    if (blend->uses.count)
+        qsort_r(blend->uses.data, blend->uses.count, sizeof *blend->uses.data, compare_uses, blend);
     for (size_t i = 0; i < blend->origins.count; i++) {
         const txm_blend_use *origin = &blend->origins.data[i];
         const txm_blend_file *file = &blend->files.data[origin->image_file];

@@ -33,19 +33,6 @@ struct txm_stream {
     uint8_t buffer[BUFFER_BYTES];
 };
 
-/* If the file is longer than what could be read, it is not damaged: it is being written, or its disk fails. */
-static txm_status check_end(const txm_stream_input *input, txm_error *err)
-{
-    struct stat st;
-    if (fstat(input->fd, &st) != 0)
-        return txm_fail_errno(err, errno, "%s: cannot be examined", input->name);
-    if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > input->offset) {
-        return txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %llu of %llu bytes while it was read", input->name,
-                        (unsigned long long)input->offset, (unsigned long long)st.st_size);
-    }
-    return TXM_OK;
-}
-
 txm_status txm_stream_input_read(txm_stream_input *input, void *dst, size_t bytes, size_t *got, txm_error *err)
 {
     ssize_t n;
@@ -58,7 +45,15 @@ txm_status txm_stream_input_read(txm_stream_input *input, void *dst, size_t byte
     }
     if (n == 0 && bytes > 0) {
         *got = 0;
-        return check_end(input, err);
+        /* If the file is longer than what could be read, it is not damaged: it is being written, or its disk fails. */
+        struct stat st;
+        if (fstat(input->fd, &st) != 0)
+            return txm_fail_errno(err, errno, "%s: cannot be examined", input->name);
+        if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > input->offset) {
+            return txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %llu of %llu bytes while it was read",
+                            input->name, (unsigned long long)input->offset, (unsigned long long)st.st_size);
+        }
+        return TXM_OK;
     }
     input->offset += (uint64_t)n;
     input->consumed += (uint64_t)n;
