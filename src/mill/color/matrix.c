@@ -58,46 +58,6 @@ void txm_matrix_multiply(const txm_matrix3 a, const txm_matrix3 b, txm_matrix3 o
             out[r][c] = a[r][0] * b[0][c] + a[r][1] * b[1][c] + a[r][2] * b[2][c];
 }
 
-/* The inverse of scene_linear -> role, found by converting the three primaries. It does as Cycles does, including its
- * fall-back if the config does not define the role. But if txmill itself removed something from the config, Cycles has
- * what is missing here: the fall-back would give names for which Cycles never looks. */
-static txm_status from_config(const txm_color_config *config, txm_matrix3 out, bool *fell_back, txm_error *err)
-{
-    bool aces = txm_ocio_role(config->library->ocio, "aces_interchange") != NULL;
-    const char *role = aces ? "aces_interchange" : "XYZ";
-    txm_error why = {0};
-    txm_ocio_processor *processor = NULL;
-    txm_matrix3 to_aces, from_aces, xyz_to_aces;
-    memcpy(out, TXM_RELEASE(config->blender, xyz_to_rec709), sizeof(txm_matrix3));
-    *fell_back = true;
-    if (!txm_ocio_role(config->library->ocio, role))
-        return TXM_OK;
-    bool built = txm_ocio_processor_new(config->library->ocio, "scene_linear", role, &processor, &why) == TXM_OK;
-    for (int primary = 0; built && primary < 3; primary++) {
-        float rgb[3] = {primary == 0, primary == 1, primary == 2};
-        txm_ocio_apply_rgb(processor, rgb);
-        for (int r = 0; r < 3; r++)
-            to_aces[r][primary] = rgb[r];
-    }
-    txm_ocio_processor_free(&processor);
-    if (built && txm_matrix_invert(to_aces, from_aces)) {
-        *fell_back = false;
-        if (!aces)
-            memcpy(out, from_aces, sizeof from_aces);
-        else if (txm_matrix_invert(aces_to_xyz, xyz_to_aces))
-            txm_matrix_multiply(from_aces, xyz_to_aces, out);
-        return TXM_OK;
-    }
-    if (why.status == TXM_STATUS_NO_MEMORY)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: %s", config->name, why.message);
-    if (config->missing.count == 0)
-        return TXM_OK;
-    return txm_fail(
-        err, TXM_STATUS_CONFIG,
-        "%s: not a usable OCIO config: the names of tx files depend on its role %s, which cannot be built: %s",
-        config->name, role, why.message);
-}
-
 /* The interop id by name (the id is the space's name or one of its aliases), else by primaries: configs older than the
  * interop ids have the spaces without these names. */
 static const char *interop_id(const txm_color_config *config)
@@ -166,21 +126,47 @@ static void fill_matrix(const txm_matrix3 m, float out[12])
         out[k] = k % 4 == 3 ? 0.0f : m[k / 4][k % 4];
 }
 
+/* The inverse of scene_linear -> role, found by converting the three primaries. It does as Cycles does, including its
+ * fall-back if the config does not define the role. But if txmill itself removed something from the config, Cycles has
+ * what is missing here: the fall-back would give names for which Cycles never looks. */
 txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err)
 {
-    txm_matrix3 m;
-    bool fell_back = false;
-    txm_status status = config->known ? TXM_OK : from_config(config, m, &fell_back, err);
-    if (status != TXM_OK)
-        return status;
-    if (config->known)
+    const txm_ocio *ocio = config->library->ocio;
+    const bool known = config->known != NULL, aces = !known && txm_ocio_role(ocio, "aces_interchange");
+    const char *role = aces ? "aces_interchange" : "XYZ";
+    txm_error why = {0};
+    txm_ocio_processor *processor = NULL;
+    txm_matrix3 to_aces, from_aces, xyz_to_aces, m;
+    const bool defined = !known && txm_ocio_role(ocio, role);
+    bool built = defined && txm_ocio_processor_new(ocio, "scene_linear", role, &processor, &why) == TXM_OK;
+    for (int primary = 0; built && primary < 3; primary++) {
+        float rgb[3] = {primary == 0, primary == 1, primary == 2};
+        txm_ocio_apply_rgb(processor, rgb);
+        for (int r = 0; r < 3; r++)
+            to_aces[r][primary] = rgb[r];
+    }
+    txm_ocio_processor_free(&processor);
+    built = built && txm_matrix_invert(to_aces, from_aces);
+    if (defined && !built && why.status == TXM_STATUS_NO_MEMORY)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: %s", config->name, why.message);
+    if (defined && !built && config->missing.count)
+        return txm_fail(
+            err, TXM_STATUS_CONFIG,
+            "%s: not a usable OCIO config: the names of tx files depend on its role %s, which cannot be built: %s",
+            config->name, role, why.message);
+    memcpy(m, TXM_RELEASE(config->blender, xyz_to_rec709), sizeof m);
+    if (built && !aces)
+        memcpy(m, from_aces, sizeof m);
+    else if (built && txm_matrix_invert(aces_to_xyz, xyz_to_aces))
+        txm_matrix_multiply(from_aces, xyz_to_aces, m);
+    if (known)
         memcpy(config->matrix, config->known->xyz_to_scene_linear, sizeof config->matrix);
     else
         fill_matrix(m, config->matrix);
     for (int i = 0; i < TXM_RELEASE_COUNT; i++) {
         float other[12];
         fill_matrix(txm_releases.xyz_to_rec709[i], other);
-        const float *matrix = fell_back ? other : config->matrix;
+        const float *matrix = known || built ? config->matrix : other;
         char *text = config->matrix_texts[i];
         size_t used = 0;
         for (int k = 0; k < 12; k++) /* 12 numbers of at most 11 characters ("-1.234e-10_") fit */

@@ -265,24 +265,6 @@ static void tear_down(attempt *a)
     txm_job_destroy(&a->job);
 }
 
-/* Averages are sums of the samples of level 0 in double, as in Blender's writer. */
-static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
-{
-    const txm_stats *st = &a->feed.stats;
-    const txm_source_info *info = txm_source_info_of(a->request->source);
-    double pixels = (double)txm_level_size(info->width, a->feed.level) * txm_level_size(info->height, a->feed.level);
-    memset(out, 0, sizeof *out);
-    for (uint32_t c = 0; c < a->layout.channels; c++)
-        out->average[c] = (float)(st->sum[c] / pixels);
-    /* Sums of integers are exact. */
-    out->opaque = !txm_type_is_float(a->layout.type) && a->layout.channels == 4 && st->sum[3] == pixels;
-    out->constant = a->feed.constant;
-    if (out->constant)
-        a->request->context->ops->to_float(a->layout.type, a->feed.stats.first, out->constant_color,
-                                           a->layout.channels);
-    return txm_pixel_hash_finish(a->hash, out->sha1, err);
-}
-
 /* Appends the levels above level 0 from the spill, then what is known only at the end (digest, averages), then the
  * section. The file is read back to check it. */
 static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
@@ -291,7 +273,20 @@ static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
     if (status)
         return status;
     unsigned long long clock = txm_job_clock(&a->job);
-    if ((status = summarize(a, &result->summary, err)))
+    /* Averages are sums of the samples of level 0 in double, as in Blender's writer. Sums of integers are exact. */
+    const txm_stats *st = &a->feed.stats;
+    const txm_source_info *info = txm_source_info_of(a->request->source);
+    const double pixels =
+        (double)txm_level_size(info->width, a->feed.level) * txm_level_size(info->height, a->feed.level);
+    txm_tx_summary *s = &result->summary;
+    memset(s, 0, sizeof *s);
+    for (uint32_t c = 0; c < a->layout.channels; c++)
+        s->average[c] = (float)(st->sum[c] / pixels);
+    s->opaque = !txm_type_is_float(a->layout.type) && a->layout.channels == 4 && st->sum[3] == pixels;
+    s->constant = a->feed.constant;
+    if (s->constant)
+        a->request->context->ops->to_float(a->layout.type, st->first, s->constant_color, a->layout.channels);
+    if ((status = txm_pixel_hash_finish(a->hash, s->sha1, err)))
         return status;
     int fd = txm_publish_fd(a->publish);
     if ((status = txm_tx_writer_finish(a->writer, &result->summary, &result->image_bytes, err)))
@@ -303,25 +298,25 @@ static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
     if ((status = txm_tx_read_back(fd, a->request->target, &a->layout, a->request->metadata, &result->summary,
                                    result->image_bytes, a->section != NULL, err)))
         return status;
-    struct stat st;
-    if (fstat(fd, &st))
+    struct stat file;
+    if (fstat(fd, &file))
         return txm_fail_errno(err, errno, "%s", a->request->target);
     txm_job_book(&a->job, TXM_STAGE_WRITE, clock);
-    result->file_bytes = (uint64_t)st.st_size;
+    result->file_bytes = (uint64_t)file.st_size;
     result->layout = a->layout;
     result->grey = a->feed.grey;
     snprintf(result->device, sizeof result->device, "%s", a->device);
-    double s[TXM_STAGES];
+    double spent[TXM_STAGES];
     for (int i = 0; i < TXM_STAGES; i++)
-        s[i] = (double)atomic_load(&a->job.stage_ns[i]) * 1e-9;
-    result->stages = (txm_stage_seconds){.decode = s[TXM_STAGE_DECODE],
-                                         .conform = s[TXM_STAGE_CONFORM],
-                                         .color = s[TXM_STAGE_COLOR],
-                                         .pyramid = s[TXM_STAGE_PYRAMID],
-                                         .hash = s[TXM_STAGE_HASH],
-                                         .encode = s[TXM_STAGE_ENCODE],
-                                         .borders = s[TXM_STAGE_BORDERS],
-                                         .write = s[TXM_STAGE_WRITE]};
+        spent[i] = (double)atomic_load(&a->job.stage_ns[i]) * 1e-9;
+    result->stages = (txm_stage_seconds){.decode = spent[TXM_STAGE_DECODE],
+                                         .conform = spent[TXM_STAGE_CONFORM],
+                                         .color = spent[TXM_STAGE_COLOR],
+                                         .pyramid = spent[TXM_STAGE_PYRAMID],
+                                         .hash = spent[TXM_STAGE_HASH],
+                                         .encode = spent[TXM_STAGE_ENCODE],
+                                         .borders = spent[TXM_STAGE_BORDERS],
+                                         .write = spent[TXM_STAGE_WRITE]};
     return TXM_OK;
 }
 

@@ -95,28 +95,8 @@ static void add_ratio(float *ratio, const block *b, size_t entry)
         *ratio = (float)((double)read32(b, at) / read32(b, at + 4));
 }
 
-static bool add_exif_entry(txm_raster_meta *meta, const block *b, size_t at)
-{
-    const uint32_t tag = read16(b, at), type = read16(b, at + 2);
-    if (tag == TAG_COLOR_SPACE && (type == TYPE_SHORT || type == TYPE_LONG)) {
-        uint32_t space = type == TYPE_SHORT ? read16(b, at + 8) : read32(b, at + 8);
-        meta->says_srgb = space != UNCALIBRATED;
-    }
-    if (type == TYPE_RATIONAL && tag == TAG_X_RESOLUTION)
-        add_ratio(&meta->x_resolution, b, at);
-    if (type == TYPE_RATIONAL && tag == TAG_Y_RESOLUTION)
-        add_ratio(&meta->y_resolution, b, at);
-    if (type != TYPE_ASCII)
-        return true;
-    /* The first value of a field counts, and only if all its bytes exist. */
-    const size_t bytes = read32(b, at + 4), from = bytes <= 4 ? at + 8 : read32(b, at + 8);
-    for (int i = 0; i < TXM_META_FIELDS; i++)
-        if (fields[i].exif == tag && !meta->fields[i] && bytes && from <= b->bytes && bytes <= b->bytes - from)
-            return txm_raster_meta_set_bytes(meta, i, b->data + from, bytes);
-    return true;
-}
-
-/* The first list is used only if it is complete; the list below it up to the first entry that is not complete. */
+/* The first list is used only if it is complete; the list below it up to the first entry that is not complete. The
+ * first value of a field counts, and only if all its bytes exist. */
 static bool add_exif_list(txm_raster_meta *meta, const block *b, size_t at, bool first)
 {
     if (at + 2 > b->bytes)
@@ -125,9 +105,22 @@ static bool add_exif_list(txm_raster_meta *meta, const block *b, size_t at, bool
     at += 2;
     if (first && at + count * ENTRY_BYTES > b->bytes)
         return true;
-    for (size_t i = 0; i < count && (first || at + ENTRY_BYTES < b->bytes); i++, at += ENTRY_BYTES) {
-        const bool below = first && read16(b, at) == TAG_EXIF_LIST;
-        if (!(below ? add_exif_list(meta, b, read32(b, at + 8), false) : add_exif_entry(meta, b, at)))
+    for (; count && (first || at + ENTRY_BYTES < b->bytes); count--, at += ENTRY_BYTES) {
+        const uint32_t tag = read16(b, at), type = read16(b, at + 2);
+        const size_t bytes = read32(b, at + 4), from = bytes <= 4 ? at + 8 : read32(b, at + 8);
+        bool ok = true;
+        if (first && tag == TAG_EXIF_LIST)
+            ok = add_exif_list(meta, b, read32(b, at + 8), false);
+        else if (tag == TAG_COLOR_SPACE && (type == TYPE_SHORT || type == TYPE_LONG))
+            meta->says_srgb = (type == TYPE_SHORT ? read16(b, at + 8) : read32(b, at + 8)) != UNCALIBRATED;
+        else if (type == TYPE_RATIONAL && tag == TAG_X_RESOLUTION)
+            add_ratio(&meta->x_resolution, b, at);
+        else if (type == TYPE_RATIONAL && tag == TAG_Y_RESOLUTION)
+            add_ratio(&meta->y_resolution, b, at);
+        for (int i = 0; ok && type == TYPE_ASCII && i < TXM_META_FIELDS; i++)
+            if (fields[i].exif == tag && !meta->fields[i] && bytes && from <= b->bytes && bytes <= b->bytes - from)
+                ok = txm_raster_meta_set_bytes(meta, i, b->data + from, bytes);
+        if (!ok)
             return false;
     }
     return true;

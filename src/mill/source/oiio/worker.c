@@ -104,19 +104,56 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork, begin_child);
 }
 
-/* One end of a socket pair becomes the worker's descriptor 3; nothing else is inherited. */
-static txm_status start_worker(txm_worker **out, txm_error *err)
+/* Ends the worker, which has nothing to save, and waits for it, so that no zombie remains. */
+static void stop_worker(txm_worker *w)
 {
+    txm_end end;
+    if (!w->ended) {
+        txm_process_stop(w->pid);
+        txm_process_wait(w->pid, -1, &end);
+        w->ended = true;
+    }
+}
+
+static void kill_worker(txm_worker *w)
+{
+    close(w->fd);
+    stop_worker(w);
+    free(w);
+}
+
+/* Idle workers that have died are skipped. The one that was used last comes first, because its libraries are loaded and
+ * its memory is in the caches. Of a new one, an end of a socket pair becomes descriptor 3; nothing else is inherited.
+ */
+txm_status txm_worker_get(txm_worker **out, txm_error *err)
+{
+    txm_worker *w;
+    for (;;) {
+        pthread_mutex_lock(&idle.lock);
+        if ((w = idle.first)) {
+            idle.first = w->next;
+            idle.count--;
+        }
+        pthread_mutex_unlock(&idle.lock);
+        txm_end end;
+        if (!w)
+            break;
+        if (!txm_process_wait(w->pid, 0, &end)) {
+            set_to_work(w);
+            *out = w;
+            return TXM_OK;
+        }
+        w->ended = true; /* it was ended while it was idle */
+        kill_worker(w);
+    }
     int pair[2], rc = 0;
     char *looked_in = NULL, *program = txm_plugin_path(WORKER_FILE, &looked_in);
-    txm_worker *w = txm_calloc(1, sizeof *w);
     txm_status status = TXM_OK;
-    if (!program && !looked_in) {
+    w = txm_calloc(1, sizeof *w);
+    if (!w || (!program && !looked_in)) {
         status = txm_no_memory(err, NULL);
     } else if (!program) {
         status = txm_fail(err, TXM_STATUS_NOT_INSTALLED, "this kind of image needs OpenImageIO, and %s", looked_in);
-    } else if (!w) {
-        status = txm_no_memory(err, NULL);
     } else if ((rc = txm_socket_pair(pair)) != 0) {
         status = txm_fail_errno(err, rc, "a decoder cannot be started");
     } else {
@@ -142,49 +179,6 @@ static txm_status start_worker(txm_worker **out, txm_error *err)
     set_to_work(w);
     *out = w;
     return TXM_OK;
-}
-
-/* Ends the worker, which has nothing to save, and waits for it, so that no zombie remains. */
-static void stop_worker(txm_worker *w)
-{
-    txm_end end;
-    if (!w->ended) {
-        txm_process_stop(w->pid);
-        txm_process_wait(w->pid, -1, &end);
-        w->ended = true;
-    }
-}
-
-static void kill_worker(txm_worker *w)
-{
-    close(w->fd);
-    stop_worker(w);
-    free(w);
-}
-
-/* Idle workers that have died are skipped. The one that was used last comes first, because its libraries are loaded and
- * its memory is in the caches. */
-txm_status txm_worker_get(txm_worker **out, txm_error *err)
-{
-    for (;;) {
-        pthread_mutex_lock(&idle.lock);
-        txm_worker *w = idle.first;
-        if (w) {
-            idle.first = w->next;
-            idle.count--;
-        }
-        pthread_mutex_unlock(&idle.lock);
-        if (!w)
-            return start_worker(out, err);
-        txm_end end;
-        if (!txm_process_wait(w->pid, 0, &end)) {
-            set_to_work(w);
-            *out = w;
-            return TXM_OK;
-        }
-        w->ended = true; /* it was ended while it was idle */
-        kill_worker(w);
-    }
 }
 
 void txm_worker_put(txm_worker *w, bool healthy)
