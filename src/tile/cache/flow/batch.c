@@ -328,50 +328,40 @@ static int by_area(const void *a, const void *b)
     return p->level > q->level ? -1 : p->level < q->level;
 }
 
-/* Jobs that are collected for a batch: as many as there is room for, or CHOICE times as many to choose from if there is
- * not room for all. */
-typedef struct collected {
-    uint32_t count, fit;
-    uint64_t bytes;
-} collected;
-
-static void collect(txm_ticket *t, collected *n, uint32_t request)
-{
-    txm_cache *c = t->cache;
-    txm_job job;
-    if (!txm_take_request(c, request, &job))
-        return;
-    n->bytes += job.source->view->tile_bytes;
-    if (n->fit == n->count && txm_batch_has_room(c, n->count, n->bytes))
-        n->fit++;
-    if ((n->count < n->fit || n->count / CHOICE < n->fit) &&
-        txm_array_grow(&c->tiles, (void **)&t->jobs, &t->jobs_room, (uint64_t)n->count + 1, sizeof *t->jobs, NULL)) {
-        job.rank = n->count;
-        t->jobs[n->count++] = job;
-    } else {
-        drop_request(c, &job);
-    }
-}
-
-/* Turns requests into jobs. Those that were kept come first. If two lists hold the same tile, as those of two launches
- * may, the first one gets it. The lists are emptied. */
+/* Turns requests into jobs: as many as there is room for, or CHOICE times as many to choose from if there is not room
+ * for all. Those that were kept come first. If two lists hold the same tile, as those of two launches may, the first
+ * one gets it. The lists are emptied. */
 static uint32_t collect_jobs(txm_ticket *t, txm_lookup_state *const *lanes, size_t count)
 {
+    txm_cache *c = t->cache;
     txm_cache_viewer *v = t->viewer;
-    collected n = {0};
-    const uint32_t kept = v->kept_count, capacity = v->kept_capacity;
-    uint32_t *requests = v->kept;
+    txm_lookup_state kept = {.requests = v->kept, .count = v->kept_count};
+    const uint32_t capacity = v->kept_capacity;
+    uint32_t n = 0, fit = 0;
+    uint64_t bytes = 0;
     v->kept = NULL;
     v->kept_count = v->kept_capacity = 0;
-    for (uint32_t i = 0; i < kept; i++)
-        collect(t, &n, requests[i]);
-    txm_release(&v->cache->tiles, requests, capacity * sizeof *requests);
-    for (size_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; k < lanes[i]->count; k++)
-            collect(t, &n, lanes[i]->requests[k]);
-        lanes[i]->count = 0;
+    for (size_t i = 0; i <= count; i++) {
+        txm_lookup_state *lane = i ? lanes[i - 1] : &kept;
+        for (uint32_t k = 0; k < lane->count; k++) {
+            txm_job job;
+            if (!txm_take_request(c, lane->requests[k], &job))
+                continue;
+            bytes += job.source->view->tile_bytes;
+            if (fit == n && txm_batch_has_room(c, n, bytes))
+                fit++;
+            if ((n < fit || n / CHOICE < fit) &&
+                txm_array_grow(&c->tiles, (void **)&t->jobs, &t->jobs_room, (uint64_t)n + 1, sizeof *t->jobs, NULL)) {
+                job.rank = n;
+                t->jobs[n++] = job;
+            } else {
+                drop_request(c, &job);
+            }
+        }
+        lane->count = 0;
     }
-    return n.count;
+    txm_release(&c->tiles, kept.requests, capacity * sizeof *kept.requests);
+    return n;
 }
 
 /* Chooses the jobs to load if there is not room for all. A quarter of the room, but at least as much as one lookup may

@@ -293,25 +293,6 @@ static outcome outcome_of(const txm_job *job, const reading *r)
     return r->opaque ? OUTCOME_LOADED : OUTCOME_TRANSLUCENT;
 }
 
-/* A mark other than 0 means that the tile was loaded before. Marks survive eviction, so reloads are counted without a
- * list of all tiles that were ever loaded. */
-static void count_load(txm_cache *c, const txm_job *job, uint32_t number)
-{
-    txm_source *s = job->source;
-    const bool again = __atomic_load_n(&txm_entry(&c->catalog, number)->mark, __ATOMIC_RELAXED) != 0;
-    s->loads += s->loads < UINT32_MAX;
-    if (!txm_view_is_packed(s->view))
-        txm_level_loads(s)[job->level]++;
-    c->stats.tiles_loaded++;
-    c->stats.loaded_bytes += s->view->tile_bytes;
-    c->stats.working_set_bytes += again ? 0 : s->view->tile_bytes;
-    if (again) {
-        s->reloads += s->reloads < UINT32_MAX;
-        c->stats.tiles_reloaded++;
-        c->stats.reloaded_bytes += s->view->tile_bytes;
-    }
-}
-
 /* Keeps a tile until the lookup that needs it has used it. Without memory for the list the tile is shown unpinned: it
  * may be evicted before its use, and read twice. Making the list may evict tiles, but not this one, which is LOADING.
  */
@@ -325,14 +306,23 @@ static bool pin(txm_cache *c, txm_pins *pins, const txm_job *job)
     return true;
 }
 
-/* Makes a tile visible to lookups. The order at the end matters: slot and mark must be complete before the entry refers
- * to the slot. */
+/* Makes a tile visible to lookups. A mark other than 0 means that the tile was loaded before. Marks survive eviction,
+ * so reloads are counted without a list of all tiles that were ever loaded. The order at the end matters: slot and mark
+ * must be complete before the entry refers to the slot. */
 static void show_tile(txm_cache *c, const txm_job *job, bool one_color, txm_pins *pins)
 {
     txm_source *s = job->source;
     const uint32_t number = txm_number(s, job->level, job->tile);
+    const bool again = __atomic_load_n(&txm_entry(&c->catalog, number)->mark, __ATOMIC_RELAXED) != 0;
     uint32_t slot = job->slot;
-    count_load(c, job, number);
+    s->loads += s->loads < UINT32_MAX;
+    s->reloads += again && s->reloads < UINT32_MAX;
+    if (!txm_view_is_packed(s->view))
+        txm_level_loads(s)[job->level]++;
+    c->stats.tiles_loaded++;
+    c->stats.tiles_reloaded += again;
+    c->stats.loaded_bytes += s->view->tile_bytes;
+    *(again ? &c->stats.reloaded_bytes : &c->stats.working_set_bytes) += s->view->tile_bytes;
     if (one_color) {
         txm_trace_constant(c, s, job->level, job->tile, job->pixels);
         slot = txm_slot_share(&c->tiles, slot, s->view->tile_bytes, s->view->pixel_bytes);

@@ -200,33 +200,22 @@ typedef struct division {
 
 enum { UDIM_COLUMNS = 10, MOST_AREAS = MOST_ACROSS * MOST_ACROSS };
 
-/* Returns the texture as it is looked up; all zeros: there is none. A texture that is not open shows one tile of one
- * pixel; it is opened now, because its size is needed. If opening fails, the lookups report it. */
-static txm_view_texture shape_of(txm_cache_thread *t, uint32_t texture)
-{
-    for (bool opened = false;; opened = true) {
-        txm_view_texture v = {0};
-        bool stub = false;
-        txm_enter(t);
-        if (texture < t->view.texture_count) {
-            v = t->view.textures[texture];
-            stub = !v.udim_rows && !v.tile_shift;
-        }
-        txm_leave(t);
-        if (!stub || opened)
-            return v;
-        txm_cache_open(t->cache, texture, NULL, NULL);
-    }
-}
-
 /* Chooses areas such that all levels of one area, and the tiles that it shares with its neighbours, fit into half of
- * the thread's budget. */
+ * the thread's budget. A texture that is not open shows one tile of one pixel; it is opened now, because its size is
+ * needed. If opening fails, the lookups report it. */
 static division divide(txm_cache_thread *t, uint32_t texture)
 {
     const uint64_t fit = share_of(t->cache, 2);
     if (fit == UINT64_MAX)
         return (division){.across = 1};
-    const txm_view_texture v = shape_of(t, texture);
+    txm_view_texture v = {0};
+    for (int tries = 0; tries < 2 && !v.udim_rows && !v.tile_shift; tries++) {
+        if (tries)
+            txm_cache_open(t->cache, texture, NULL, NULL);
+        txm_enter(t);
+        v = texture < t->view.texture_count ? t->view.textures[texture] : v;
+        txm_leave(t);
+    }
     if (v.udim_rows || !v.width)
         return (division){.across = 1, .set = v.udim_rows};
     const double across = ceil(sqrt(4.0 / 3 * txm_view_tiles(&v, 0) * v.tile_bytes / (double)(fit + 1)));
