@@ -2,9 +2,6 @@
  * Options: parsing, help, what is generated from the tables; the tables of all commands. */
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/spelling.h"

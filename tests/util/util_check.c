@@ -8,41 +8,6 @@
 
 #include "util_tx.h"
 
-TCase *add_case(Suite *suite, const char *name)
-{
-    TCase *tcase = tcase_create(name);
-    suite_add_tcase(suite, tcase);
-    return tcase;
-}
-
-void add_test_list(TCase *tcase, const TTest *const *tests)
-{
-    for (; *tests; tests++)
-        tcase_add_test(tcase, *tests);
-}
-
-static int run_old(SRunner *runner)
-{
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-int run_suite(Suite *suite)
-{
-    return run_old(srunner_create(suite));
-}
-
-int run_suite_in_one_process(Suite *suite)
-{
-    const char *seconds = getenv("CK_DEFAULT_TIMEOUT");
-    alarm(seconds ? (unsigned)atoi(seconds) : 300);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    return run_old(runner);
-}
-
 enum { TESTS_MAX = 256 };
 static struct registered {
     const TTest *test;
@@ -50,7 +15,7 @@ static struct registered {
     int signal;
 } tests[TESTS_MAX];
 static size_t test_count;
-static void (*before_each)(void), (*after_each)(void);
+static void (*before_each)(void), (*after_each)(void), (*before_all)(void), (*after_all)(void);
 
 void register_test(const TTest *test, int (*count)(void), int signal)
 {
@@ -59,10 +24,10 @@ void register_test(const TTest *test, int (*count)(void), int signal)
     tests[test_count++] = (struct registered){test, count, signal};
 }
 
-void register_fixture(void (*before)(void), void (*after)(void))
+void register_fixture(void (*before)(void), void (*after)(void), bool once)
 {
-    before_each = before;
-    after_each = after;
+    *(once ? &before_all : &before_each) = before;
+    *(once ? &after_all : &after_each) = after;
 }
 
 static int by_line(const void *a, const void *b)
@@ -77,6 +42,7 @@ static int run(enum fork_status how)
     TCase *all = tcase_create("all");
     suite_add_tcase(suite, all);
     tcase_add_checked_fixture(all, before_each, after_each);
+    tcase_add_unchecked_fixture(all, before_all, after_all);
     qsort(tests, test_count, sizeof *tests, by_line); /* a compiler may put constructors in another order */
     for (size_t i = 0; i < test_count; i++)
         _tcase_add_test(all, tests[i].test, tests[i].signal, 0, 0, tests[i].count());

@@ -11,17 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Adds a case with that name to `suite`. */
-TCase *add_case(Suite *suite, const char *name);
-/* Adds the tests, one or more, to `tcase`, in this order. */
-#define add_tests(tcase, ...) add_test_list(tcase, (const TTest *const[]){__VA_ARGS__, NULL})
-void add_test_list(TCase *tcase, const TTest *const *tests);
-/* Runs and frees `suite`; returns the exit code of the program. */
-int run_suite(Suite *suite);
-/* The same without a process for each test: tests share what is started once, such as OpenImageIO's worker processes,
- * which take longer to start than most tests. The time limit of a test is the program's. */
-int run_suite_in_one_process(Suite *suite);
-
 /* A test registers itself. main, which the library of the tests has, runs a program's tests in the order of its file.
  */
 #define TEST(name) TEST_RAISING(name, 1, 0)
@@ -41,13 +30,15 @@ int run_suite_in_one_process(Suite *suite);
     }                                                                                                                  \
     static void name(int _i __attribute__((unused)))
 void register_test(const TTest *test, int (*count)(void), int signal);
-/* These are called before and after each test of the program. */
-#define FIXTURE(before, after)                                                                                         \
+/* These are called before and after each test of the program, or before the first and after the last one. */
+#define FIXTURE(before, after) REGISTERED_FIXTURE(before, after, false)
+#define FIXTURE_ONCE(before, after) REGISTERED_FIXTURE(before, after, true)
+#define REGISTERED_FIXTURE(before, after, once)                                                                        \
     __attribute__((constructor)) static void before##_registers(void)                                                  \
     {                                                                                                                  \
-        register_fixture(before, after);                                                                               \
+        register_fixture(before, after, once);                                                                         \
     }
-void register_fixture(void (*before)(void), void (*after)(void));
+void register_fixture(void (*before)(void), void (*after)(void), bool once);
 /* For a program whose main prepares something: runs its tests and returns the exit code. */
 int run_tests(void);
 /* The same without a process for each test: tests share what is started once, such as OpenImageIO's worker processes,

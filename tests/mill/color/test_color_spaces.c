@@ -293,6 +293,7 @@ static void teardown(void)
 {
     txm_color_free(&config);
 }
+FIXTURE_ONCE(setup, teardown)
 
 static void convert(const char *name, const float in[3], float out[3])
 {
@@ -644,7 +645,5 @@ TEST(aliases_lead_to_their_space)
 
 int main(void)
 {
-    setup();
-    atexit(teardown);
     return run_tests_in_one_process();
 }

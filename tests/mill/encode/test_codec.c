@@ -3,8 +3,6 @@
  * libraries. */
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/mem.h"

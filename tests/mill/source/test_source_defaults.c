@@ -21,6 +21,7 @@ static void free_config(void)
 {
     txm_color_free(&config);
 }
+FIXTURE_ONCE(load_config, free_config)
 
 #define LINEAR "Linear Rec.709"
 
@@ -319,7 +320,5 @@ TEST(code_points)
 
 int main(void)
 {
-    load_config();
-    atexit(free_config);
     return run_tests_in_one_process();
 }

@@ -3,17 +3,12 @@
  * The texture cache and its files: files that disappear, change, are many or huge; UDIM sets, duplicates, shared
  * colours; batches; statistics and reports.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "txtile/trace.h"
 #include "util_cache.h"
@@ -67,9 +62,9 @@ static void wait_for_a_look(void)
 
 /* A file that is shorter, or a different one, when it is opened again fails from then on, once for each tile, until
  * txm_cache_replace is called. A file that is missing is looked for again. */
-START_TEST(files_that_vanish_cost_their_tiles)
+TESTS(files_that_vanish_cost_their_tiles, 3)
 {
-    two_files f = two_files_open(1, MADE_NOISE);
+    SCOPED(two_files_close) two_files f = two_files_open(1, MADE_NOISE);
     txm_cache *c = f.c;
     txm_cache_thread *t = f.t;
     const uint32_t a = f.a, b = f.b;
@@ -112,22 +107,20 @@ START_TEST(files_that_vanish_cost_their_tiles)
     ck_assert(memcmp(out, first, sizeof out) == 0);
     ck_assert_int_eq(txm_cache_replace(c, a, "/nowhere/x.tx", NULL), TXM_STATUS_NOT_FOUND);
     ck_assert_int_eq(look(t, a, 0.5f, 0.1f, out), TXM_LOOKUP_HIT);
-    two_files_close(&f);
 }
-END_TEST
 
 /* Another image of the same size is written into the open file: mixing tiles of the two images would show a seam. A
  * file that is renamed into its place does not disturb readers of the old one. */
-START_TEST(open_files_that_are_written_to_are_left)
+TESTS(open_files_that_are_written_to_are_left, 2)
 {
-    two_files f = two_files_open(2, MADE_SMOOTH);
+    SCOPED(two_files_close) two_files f = two_files_open(2, MADE_SMOOTH);
     txm_cache *c = f.c;
     txm_cache_thread *t = f.t;
     const uint32_t a = f.a;
     float first[4], out[4];
     ck_assert_int_eq(look(t, a, 0.1f, 0.1f, first), TXM_LOOKUP_HIT);
     size_t bytes;
-    uint8_t *image = load_file(f.other, &bytes);
+    FREED uint8_t *image = load_file(f.other, &bytes);
     wait_for_a_look();
     if (_i) {
         ck_assert_int_eq(rename(f.other, f.victim), 0);
@@ -148,16 +141,13 @@ START_TEST(open_files_that_are_written_to_are_left)
     }
     ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOKUP_HIT);
     ck_assert((memcmp(out, first, sizeof out) == 0) == _i);
-    free(image);
-    two_files_close(&f);
 }
-END_TEST
 
 /* Neither a new time stamp nor an identical copy in its place makes a file a different image, whether it is open or
  * opened again. */
-START_TEST(files_that_are_touched_stay)
+TESTS(files_that_are_touched_stay, 2)
 {
-    two_files f = two_files_open(1, MADE_NOISE);
+    SCOPED(two_files_close) two_files f = two_files_open(1, MADE_NOISE);
     txm_cache *c = f.c;
     txm_cache_thread *t = f.t;
     const uint32_t a = f.a, b = f.b;
@@ -168,10 +158,9 @@ START_TEST(files_that_are_touched_stay)
         ck_assert_int_eq(utimensat(AT_FDCWD, f.victim, past, 0), 0);
     } else {
         size_t bytes;
-        uint8_t *copy = load_file(f.victim, &bytes);
+        FREED uint8_t *copy = load_file(f.victim, &bytes);
         unlink(f.victim);
         save_file(f.victim, copy, bytes);
-        free(copy);
     }
     wait_for_a_look();
     ck_assert_int_eq(look(t, a, 0.9f, 0.1f, out), TXM_LOOKUP_HIT);
@@ -179,16 +168,14 @@ START_TEST(files_that_are_touched_stay)
     ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOKUP_HIT);
     ck_assert_uint_eq(stats_of(c).files_opened, 3);
     ck_assert_uint_eq(stats_of(c).tiles_failed, 0);
-    two_files_close(&f);
 }
-END_TEST
 
-START_TEST(what_is_no_tx_file_is_magenta)
+TEST(what_is_no_tx_file_is_magenta)
 {
-    char *path = strdup(temp_file("text.tx"));
+    FREED char *path = strdup(temp_file("text.tx"));
     save_file(path, "no image at all, but long enough", 32);
-    txm_cache *c = new_cache(NULL);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT), none;
     txm_error err = {0};
     float out[4];
@@ -203,18 +190,14 @@ START_TEST(what_is_no_tx_file_is_magenta)
     ck_assert_int_eq(txm_cache_add(c, "/nowhere/a.tx", TXM_EXTENSION_REPEAT, &none, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_int_eq(txm_cache_add(c, "/", TXM_EXTENSION_REPEAT, &none, &err), TXM_STATUS_NOT_A_FILE);
     ck_assert_int_eq(txm_cache_unload(c, 99, &err), TXM_STATUS_USAGE);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* ---- what textures share ---- */
 
-START_TEST(duplicates_and_colours_are_shared)
+TESTS(duplicates_and_colours_are_shared, 2)
 {
-    char *a = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    char *b = write_cached("b.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1); /* with the same hash */
+    FREED char *a = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *b = write_cached("b.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1); /* with the same hash */
     char *flat = write_cached("flat.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_CONSTANT, 3);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     if (_i)
@@ -246,20 +229,17 @@ START_TEST(duplicates_and_colours_are_shared)
     ck_assert_int_eq(look(t, ids[1], 0.7f, 0.2f, out), TXM_LOOKUP_HIT);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
-    free(a);
-    free(b);
     free(flat);
 }
-END_TEST
 
 /* Shared colours are dropped last. By then no page table entry that a texture has left may point to them. */
-START_TEST(colours_go_when_nothing_else_is_left)
+TEST(colours_go_when_nothing_else_is_left)
 {
-    char *fine = write_cached("fine.tx", 512, 512, 4, TXM_TYPE_U16, MADE_NOISE, 1);
-    char *flat = write_cached("flat.tx", 512, 512, 4, TXM_TYPE_U8, MADE_CONSTANT, 3);
+    FREED char *fine = write_cached("fine.tx", 512, 512, 4, TXM_TYPE_U16, MADE_NOISE, 1);
+    FREED char *flat = write_cached("flat.tx", 512, 512, 4, TXM_TYPE_U8, MADE_CONSTANT, 3);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const uint32_t a = add_texture(c, fine, TXM_EXTENSION_REPEAT), b = add_texture(c, flat, TXM_EXTENSION_REPEAT);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     float out[4], first[4];
@@ -277,20 +257,15 @@ START_TEST(colours_go_when_nothing_else_is_left)
     ck_assert(memcmp(out, again, sizeof out) == 0);
     ck_assert_int_eq(txm_cache_sample(t, a, &how, &at, NULL, again), TXM_LOOKUP_HIT);
     ck_assert(memcmp(first, again, sizeof first) == 0);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(fine);
-    free(flat);
 }
-END_TEST
 
 /* Lookups that hit at once take another path than the rest. Both must find the tiles of each set. */
-START_TEST(udim_sets_beside_one_with_a_base)
+TEST(udim_sets_beside_one_with_a_base)
 {
-    char *one = write_cached("one.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    char *base = write_cached("base.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 3);
-    txm_cache *c = new_cache(NULL);
-    txm_cache_thread *t = new_thread(c);
+    FREED char *one = write_cached("one.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *base = write_cached("base.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 3);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const uint32_t number = 1012, id = add_texture(c, one, TXM_EXTENSION_EXTEND);
     const uint32_t whole = add_texture(c, base, TXM_EXTENSION_EXTEND);
     const txm_cache_udim plain = {&number, &id, 1, TXM_NO_TEXTURE, 0, 0}, based = {&number, &id, 1, whole, 2, 2};
@@ -312,20 +287,15 @@ START_TEST(udim_sets_beside_one_with_a_base)
         }
     }
     ck_assert_uint_eq(stats_of(c).locks, locks);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(one);
-    free(base);
 }
-END_TEST
 
-START_TEST(udim_sets_use_their_base_from_afar)
+TEST(udim_sets_use_their_base_from_afar)
 {
-    char *one = write_cached("one.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    char *two = write_cached("two.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 2);
-    char *base = write_cached("base.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 3);
-    txm_cache *c = new_cache(NULL);
-    txm_cache_thread *t = new_thread(c);
+    FREED char *one = write_cached("one.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *two = write_cached("two.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 2);
+    FREED char *base = write_cached("base.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 3);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     uint32_t numbers[] = {1001, 1012}, set, plain;
     uint32_t ids[] = {add_texture(c, one, TXM_EXTENSION_EXTEND), add_texture(c, two, TXM_EXTENSION_EXTEND)};
     uint32_t whole = add_texture(c, base, TXM_EXTENSION_EXTEND);
@@ -373,17 +343,11 @@ START_TEST(udim_sets_use_their_base_from_afar)
     txm_error err;
     ck_assert_int_eq(txm_cache_add_udim(c, &udim, &plain, &err), TXM_STATUS_USAGE);
     ck_assert_str_eq(err.message, "UDIM tile 1012 is given twice");
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(one);
-    free(two);
-    free(base);
 }
-END_TEST
 
-START_TEST(resolution_and_limits_drop_levels)
+TEST(resolution_and_limits_drop_levels)
 {
-    char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     o.resolution = 0.25f;
     txm_cache *quarter = new_cache(&o);
@@ -410,20 +374,18 @@ START_TEST(resolution_and_limits_drop_levels)
     }
     ck_assert(memcmp(out[0], out[1], sizeof out[0]) == 0);
     ck_assert(memcmp(out[0], out[2], sizeof out[0]) == 0);
-    free(path);
 }
-END_TEST
 
 /* Several samplers take turns, with missing tiles and without. A resolution gives the same bits as the equivalent bias,
  * and takes no lock if nothing is missing. */
-START_TEST(a_resolution_is_a_bias)
+TEST(a_resolution_is_a_bias)
 {
-    char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    txm_cache *plain = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *plain = new_cache(&o);
     o.resolution = 0.3f;
-    txm_cache *less = new_cache(&o);
-    txm_cache_thread *p = new_thread(plain), *l = new_thread(less);
+    SCOPED(txm_cache_free) txm_cache *less = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *p = new_thread(plain), *l = new_thread(less);
     uint32_t id = add_texture(plain, path, TXM_EXTENSION_REPEAT), same = add_texture(less, path, TXM_EXTENSION_REPEAT);
     for (int round = 0; round < 2; round++) {
         uint64_t seed = 5, locks = stats_of(less).locks;
@@ -442,20 +404,14 @@ START_TEST(a_resolution_is_a_bias)
         ck_assert(!round || stats_of(less).locks == locks);
     }
     ck_assert_uint_eq(stats_of(less).lookups, 1000);
-    txm_cache_thread_free(&p);
-    txm_cache_thread_free(&l);
-    txm_cache_free(&plain);
-    txm_cache_free(&less);
-    free(path);
 }
-END_TEST
 
 /* Only the part that was requested is loaded, and a level gets entries when a lookup needs them. */
-START_TEST(preloading_a_part)
+TEST(preloading_a_part)
 {
-    char *path = write_cached("a.tx", 1024, 1024, 1, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 1024, 1024, 1, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
     uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     const txm_cache_part part = {1, 1, 0.0f, 0.5f, 0.49f, 1.0f}; /* the upper left quarter */
     ck_assert_int_eq(txm_cache_preload(c, id, &part, NULL), TXM_OK);
@@ -469,18 +425,15 @@ START_TEST(preloading_a_part)
     ck_assert_uint_eq(extent.textures, 1);
     /* The leaf of the texture before it was opened, and those of 16 of the 64 tiles of level 1. */
     ck_assert_uint_le(extent.tiles, 3 * TXM_LEAF_TILES);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* If files are opened beforehand, lookups request tiles at once. */
-START_TEST(registering_all_levels)
+TEST(registering_all_levels)
 {
-    char *path = write_cached("a.tx", 1024, 512, 1, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 1024, 512, 1, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     for (int registered = 0; registered < 2; registered++) {
-        txm_cache *c = new_cache(&o);
+        SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
         uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT), requests[64], launches = 0;
         if (registered)
             ck_assert_int_eq(txm_cache_register(c, id, NULL), TXM_OK);
@@ -502,11 +455,8 @@ START_TEST(registering_all_levels)
         }
         ck_assert_uint_eq(launches, registered ? 2 : 3);
         ck_assert_int_eq(txm_cache_register(c, id + 1, NULL), TXM_STATUS_USAGE);
-        txm_cache_free(&c);
     }
-    free(path);
 }
-END_TEST
 
 /* ---- many, and huge ---- */
 
@@ -519,14 +469,14 @@ static double seconds(void)
 
 /* Fewer descriptors than files that may be open: mapped files need none, and others are closed for those that follow.
  * Of a thousand files some vanish, grow or are replaced while they are closed. */
-START_TEST(a_thousand_files_with_few_open)
+TESTS(a_thousand_files_with_few_open, 2)
 {
     enum { FILES = 1000, KINDS = 3, EACH = 10, WHOLE = FILES - KINDS * EACH };
     static const txm_status ends[KINDS] = {TXM_STATUS_NOT_FOUND, TXM_STATUS_CHANGED, TXM_STATUS_CHANGED};
     char *path = write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1), names[FILES][256];
-    char *other = write_cached("b.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 2);
+    FREED char *other = write_cached("b.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 2);
     size_t bytes;
-    uint8_t *file = load_file(path, &bytes);
+    FREED uint8_t *file = load_file(path, &bytes);
     txm_cache_options o = budget_options(8 << 20, TXM_CACHE_POLICY_LRU);
     o.read_files = (uint32_t)_i;
     o.coalesce = 0;
@@ -577,16 +527,13 @@ START_TEST(a_thousand_files_with_few_open)
     txm_cache_free(&c);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
     free(path);
-    free(other);
-    free(file);
 }
-END_TEST
 
-START_TEST(many_textures_cost_little)
+TEST(many_textures_cost_little)
 {
     enum { TEXTURES = 64000 };
-    char *path = write_cached("a.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    txm_cache *c = new_cache(NULL);
+    FREED char *path = write_cached("a.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
     double begin = seconds();
     for (int i = 0; i < TEXTURES; i++)
         add_texture(c, path, TXM_EXTENSION_REPEAT);
@@ -595,27 +542,24 @@ START_TEST(many_textures_cost_little)
     printf("note 64,000 textures: %.2f s, %.1f MB\n", took, (double)s.allocated_bytes_peak / 1048576);
     ck_assert_uint_lt(s.allocated_bytes_peak, 64 << 20);
     ck_assert(took < 20); /* holds on every machine, also with sanitizers */
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* ---- batches ---- */
 
 /* Looks up in waves and repeats the lookups that missed. The bits are those of a cache that holds everything. */
-START_TEST(waves_have_the_same_bits)
+TESTS(waves_have_the_same_bits, 9)
 {
     enum { LOOKUPS = 1500 };
     static const uint64_t budgets[] = {0, 4 << 20, 1200000};
-    char *path = write_cached("a.tx", 1500, 900, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    txm_texture_set *set = NULL;
+    FREED char *path = write_cached("a.tx", 1500, 900, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    SCOPED(txm_texture_set_free) txm_texture_set *set = NULL;
     uint32_t whole, requests[512];
     txm_texture_set_new(&set, NULL);
     ck_assert_int_eq(txm_texture_set_add(set, path, TXM_EXTENSION_MIRROR, &whole, NULL), TXM_OK);
     ck_assert_int_eq(txm_texture_set_load_all(set, whole, NULL), TXM_OK);
     txm_cache_options o = budget_options(budgets[_i % 3], (uint32_t)_i / 3);
     o.max_requests = _i % 2 ? 40 : 8192;
-    txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
     uint32_t id = add_texture(c, path, TXM_EXTENSION_MIRROR);
     txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     static txm_lookup at[LOOKUPS];
@@ -649,17 +593,13 @@ START_TEST(waves_have_the_same_bits)
     }
     ck_assert_int_eq(left, 0);
     ck_assert_int_eq(different, 0);
-    txm_cache_free(&c);
-    txm_texture_set_free(&set);
-    free(path);
 }
-END_TEST
 
 /* If the owner drops a lane's list, or a batch is cancelled, the next launch requests the tiles again, and so do
  * lookups that load by themselves. */
-START_TEST(dropped_requests_lose_nothing)
+TEST(dropped_requests_lose_nothing)
 {
-    char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     o.threads = 1; /* with one thread, nothing is read until somebody waits */
     txm_cache *c = new_cache(&o);
@@ -687,9 +627,7 @@ START_TEST(dropped_requests_lose_nothing)
     ck_assert_uint_eq(stats_of(c).tiles_loaded, 1);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* Launches the first `count` of 256 lookups, which are scattered over a texture of 16 x 16 tiles. Each needs a tile of
  * level 0 and the tile of level 1 that covers it. Returns how many were complete, and in *first whether the first one
@@ -718,12 +656,12 @@ static int launch_scattered(txm_cache *c, uint32_t id, int count, bool *first)
 
 /* The lookups need 256 tiles of level 0 and 64 of level 1, and 160 may be loaded. The first one to ask is served, and
  * of the others those that share a tile of level 1: 124 lookups. In the order of requests there would be 105. */
-START_TEST(small_batches_are_of_whole_areas)
+TEST(small_batches_are_of_whole_areas)
 {
-    char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     o.max_requests = 160;
-    txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
     uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     bool first = false;
     for (int n = 0; n < 9 && !launch_scattered(c, id, 1, &first);) /* until the texture is open */
@@ -733,25 +671,22 @@ START_TEST(small_batches_are_of_whole_areas)
     ck_assert_uint_eq(stats_of(c).tiles, 160);
     ck_assert_int_ge(launch_scattered(c, id, 256, &first), 115);
     ck_assert(first);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* ---- reports, traces ---- */
 
-START_TEST(reports_say_what_was_read_again)
+TESTS(reports_say_what_was_read_again, 2)
 {
-    char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(_i ? 0 : 1 << 20, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
     uint32_t ids[4];
     for (int i = 0; i < 4; i++)
         ids[i] = add_texture(c, path, TXM_EXTENSION_REPEAT);
     walker w = {.cache = c, .ids = ids, .seed = 5, .count = 1000};
     walk_four(&w);
-    char *text = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_TEXT),
-         *verdict = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_VERDICT);
+    FREED char *text = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_TEXT),
+               *verdict = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_VERDICT);
     static const char *const names[] = {"Full Images:",
                                         "Tiled Images:",
                                         "Full image memory",
@@ -775,24 +710,18 @@ START_TEST(reports_say_what_was_read_again)
     ck_assert_ptr_nonnull(strstr(text, "Lookups                    1000\n"));
     ck_assert_ptr_nonnull(strstr(text, path));
     ck_assert_ptr_nonnull(strstr(text, verdict));
-    free(verdict);
-    free(text);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 static void ck_verdict(txm_cache *c, const char *want)
 {
-    char *verdict = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_VERDICT);
+    FREED char *verdict = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_VERDICT);
     ck_assert_msg(verdict && strstr(verdict, want), "%s: %s", want, verdict);
-    free(verdict);
 }
 
 /* A larger cache does not help if tiles were evicted while there was memory to spare. */
-START_TEST(verdicts_name_the_cause)
+TEST(verdicts_name_the_cause)
 {
-    char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_RENDER_TILES);
     txm_cache *c = new_cache(&o);
     txm_cache_thread *t = new_thread(c);
@@ -817,14 +746,13 @@ START_TEST(verdicts_name_the_cause)
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
     free(none);
-    free(path);
 }
-END_TEST
 
-START_TEST(traces_are_complete_or_not_there)
+TEST(traces_are_complete_or_not_there)
 {
-    char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1), *trace = strdup(temp_file("t.trace"));
-    txm_cache *c = new_cache(NULL);
+    FREED char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1),
+               *trace = strdup(temp_file("t.trace"));
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(NULL);
     uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT), ids[] = {id, id, id, id};
     ck_assert_int_eq(txm_cache_trace_start(c, trace, TXM_TRACE_TILES, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_trace_start(c, trace, TXM_TRACE_TILES, NULL), TXM_STATUS_USAGE);
@@ -843,13 +771,9 @@ START_TEST(traces_are_complete_or_not_there)
     ck_assert_uint_eq(txm_trace_info_of(read)->lookups, 1000);
     txm_trace_free(&read);
     ck_assert_int_ne(txm_cache_trace_start(c, "/nowhere/t.trace", TXM_TRACE_TILES, NULL), TXM_OK);
-    txm_cache_free(&c);
-    free(trace);
-    free(path);
 }
-END_TEST
 
-START_TEST(options_are_checked)
+TEST(options_are_checked)
 {
     txm_cache *c = NULL;
     for (int i = 0; i < 11; i++) {
@@ -872,26 +796,8 @@ START_TEST(options_are_checked)
     ck_assert_str_eq(txm_cache_policy_name(TXM_CACHE_POLICY_NONE), "none");
     ck_assert_ptr_null(txm_cache_policy_name((txm_cache_policy)POLICIES));
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("cache files");
-    TCase *tcase = add_case(suite, "cache files");
-    temp_file("");
-    tcase_set_timeout(tcase, 300);
-    tcase_add_loop_test(tcase, files_that_vanish_cost_their_tiles, 0, 3);
-    tcase_add_loop_test(tcase, open_files_that_are_written_to_are_left, 0, 2);
-    tcase_add_loop_test(tcase, files_that_are_touched_stay, 0, 2);
-    add_tests(tcase, what_is_no_tx_file_is_magenta);
-    tcase_add_loop_test(tcase, duplicates_and_colours_are_shared, 0, 2);
-    add_tests(tcase, colours_go_when_nothing_else_is_left, small_batches_are_of_whole_areas,
-              udim_sets_beside_one_with_a_base, udim_sets_use_their_base_from_afar, resolution_and_limits_drop_levels,
-              a_resolution_is_a_bias, preloading_a_part, registering_all_levels, many_textures_cost_little);
-    tcase_add_loop_test(tcase, a_thousand_files_with_few_open, 0, 2);
-    tcase_add_loop_test(tcase, waves_have_the_same_bits, 0, 9);
-    tcase_add_test(tcase, dropped_requests_lose_nothing);
-    tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);
-    add_tests(tcase, verdicts_name_the_cause, traces_are_complete_or_not_there, options_are_checked);
-    return run_suite_in_one_process(suite);
+    return run_tests_in_one_process();
 }

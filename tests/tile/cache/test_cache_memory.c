@@ -3,16 +3,11 @@
  * The texture cache and memory: budgets hold at every instant, for everything that the process allocates for the cache;
  * allocations fail; calls with many lookups share what they load; hits take no lock and still see changes.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <openexr.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "txtile/trace.h"
 #include "util_cache.h"
@@ -22,7 +17,7 @@
 
 /* ---- budgets ---- */
 
-START_TEST(budgets_are_kept_at_every_instant)
+TEST(budgets_are_kept_at_every_instant)
 {
     enum { THREADS = 4 };
     static const uint64_t budgets[] = {1 << 20, 4 << 20};
@@ -60,7 +55,6 @@ START_TEST(budgets_are_kept_at_every_instant)
     for (int i = 0; i < 4; i++)
         free(paths[i]);
 }
-END_TEST
 
 /* Counts the bytes that the C library has given out, and their maximum since `base`. */
 typedef struct heap {
@@ -95,7 +89,7 @@ static void heap_release(void *user, void *memory, size_t bytes)
 }
 
 /* Measures the whole process, readers of open files included, with many kinds of files. */
-START_TEST(all_memory_is_in_the_budget)
+TESTS(all_memory_is_in_the_budget, BOUNDED_POLICIES)
 {
     enum { MOST_FILES = 120 };
     const int files = thorough() ? MOST_FILES : 30, lookups = thorough() ? 1500 : 375;
@@ -143,18 +137,17 @@ START_TEST(all_memory_is_in_the_budget)
     for (int i = 0; i < files; i++)
         free(paths[i]);
 }
-END_TEST
 
 /* OpenEXR's library reads these tiles and keeps tables of its own: PIZ takes a megabyte for each thread and file. */
-START_TEST(what_openexr_keeps_is_counted)
+TEST(what_openexr_keeps_is_counted)
 {
     enum { FILES = 12, BUDGET = 32 << 20, LITTLE = 256 << 10 };
     made_image m = make_image(256, 256, 4, TXM_TYPE_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
     const heap h = {.base = heap_bytes()};
     txm_cache_options o = budget_options(BUDGET, TXM_CACHE_POLICY_LRU);
     o.threads = 1;
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     for (int i = 0; i < FILES; i++) {
         char name[16];
@@ -174,21 +167,18 @@ START_TEST(what_openexr_keeps_is_counted)
                          (unsigned long long)(s.allocated_bytes + s.reader_bytes));
     }
     free_image(&m);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* Tiles are larger than a slab. All threads together hold no more of them than one lookup needs. */
-START_TEST(large_tiles_keep_the_budget)
+TESTS(large_tiles_keep_the_budget, BOUNDED_POLICIES)
 {
     enum { EDGE = 2048, TILE = 256, TILE_BYTES = (TILE + 4) * (TILE + 4) * 8, BUDGET = 1 << 20, COUNT = 200 };
     static float in[6][COUNT], out[4][COUNT];
     counted count = {0};
     txm_cache_options o = budget_options(BUDGET, bounded_policy((uint32_t)_i));
     o.allocator = count_in(&count);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     how.filter = TXM_FILTER_CLOSEST; /* a lookup needs one tile */
     made_image m = make_image(EDGE, EDGE, 4, TXM_TYPE_U16, TILE, (txm_compression){0}, MADE_SMOOTH);
@@ -207,14 +197,11 @@ START_TEST(large_tiles_keep_the_budget)
     ck_assert_int_eq(txm_cache_sample_n(t, add_texture(c, path, TXM_EXTENSION_REPEAT), &how, &b), TXM_LOOKUP_HIT);
     ck_assert_uint_gt(stats_of(c).tiles_loaded, EDGE / TILE * EDGE / TILE / 2);
     ck_assert_uint_le(count.most, BUDGET + TILE_BYTES + (64 << 10));
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* One place is looked up again and again while everything else is used once. It stays in memory under every policy,
  * also within one render tile. */
-START_TEST(what_is_used_again_stays)
+TESTS(what_is_used_again_stays, BOUNDED_POLICIES)
 {
     enum { EDGE = 1024, TILES = EDGE / 64, ROUNDS = 2 };
     txm_cache_options o = budget_options(1 << 20, bounded_policy((uint32_t)_i));
@@ -242,10 +229,9 @@ START_TEST(what_is_used_again_stays)
     txm_cache_free(&c);
     free(path);
 }
-END_TEST
 
 /* If there are many tiles, a batch may be long: its list counts towards the budget. */
-START_TEST(lists_of_batches_are_counted)
+TEST(lists_of_batches_are_counted)
 {
     enum { REQUESTS = 1000, EDGE = 2048 };
     txm_cache_options o = budget_options(256 << 20, TXM_CACHE_POLICY_LRU);
@@ -256,7 +242,7 @@ START_TEST(lists_of_batches_are_counted)
     txm_lookup_state lane = {.capacity = REQUESTS, .requests = requests}, *lanes[] = {&lane};
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     how.filter = TXM_FILTER_CLOSEST;
-    char *path = write_cached("wide.tx", EDGE, EDGE, 1, TXM_TYPE_U8, MADE_CONSTANT, 1);
+    FREED char *path = write_cached("wide.tx", EDGE, EDGE, 1, TXM_TYPE_U8, MADE_CONSTANT, 1);
     const uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     txm_view view;
     txm_ticket *ticket = NULL;
@@ -284,25 +270,22 @@ START_TEST(lists_of_batches_are_counted)
     txm_ticket_wait(&ticket);
     ck_assert_uint_eq(stats_of(c).tiles_loaded, REQUESTS + 1);
     txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* Readers of many files together hold little memory, and none when all files are closed. */
-START_TEST(readers_keep_little)
+TEST(readers_keep_little)
 {
     enum { FILES = 40 };
     txm_cache_options o = budget_options(16 << 20, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     uint32_t ids[FILES];
     for (int i = 0; i < FILES; i++) {
         char name[16];
         snprintf(name, sizeof name, "%d.tx", i);
-        char *path = write_cached(name, 128, 128, 4, TXM_TYPE_U8, MADE_NOISE, (unsigned)i);
+        FREED char *path = write_cached(name, 128, 128, 4, TXM_TYPE_U8, MADE_NOISE, (unsigned)i);
         ids[i] = add_texture(c, path, TXM_EXTENSION_REPEAT);
-        free(path);
     }
     for (int i = 0; i < FILES; i++) {
         float out[4];
@@ -318,16 +301,13 @@ START_TEST(readers_keep_little)
     for (int i = 0; i < FILES; i++)
         ck_assert_int_eq(txm_cache_replace(c, ids[i], NULL, NULL), TXM_OK);
     ck_assert_uint_eq(stats_of(c).reader_bytes, 0);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* A call with many lookups loads a tile once for all that need it, however little memory there is. */
-START_TEST(many_look_ups_share_their_loads)
+TEST(many_look_ups_share_their_loads)
 {
     enum { COUNT = 100000 };
-    char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     float *in[6], *out[4];
     uint64_t seed = 3;
     counted memory = {0};
@@ -360,13 +340,11 @@ START_TEST(many_look_ups_share_their_loads)
         free(in[k]);
     for (int k = 0; k < 4; k++)
         free(out[k]);
-    free(path);
 }
-END_TEST
 
 /* Lookups at all levels in random order need pairs of tiles. With a fifth of the memory, each tile is still read about
  * once in each call, and the colours are those of a cache that holds everything. The second texture is a set. */
-START_TEST(many_look_ups_of_all_levels)
+TESTS(many_look_ups_of_all_levels, 4)
 {
     enum { COUNT = 60000 };
     char *paths[] = {write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1),
@@ -396,8 +374,8 @@ START_TEST(many_look_ups_of_all_levels)
         for (int n = 0; n < 4; n++)
             out[k][n] = calloc(COUNT, sizeof(float));
         txm_cache_options o = budget_options(k ? 2 << 20 : 0, TXM_CACHE_POLICY_LRU);
-        txm_cache *c = new_cache(&o);
-        txm_cache_thread *t = new_thread(c);
+        SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+        SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
         uint32_t id = add_texture(c, paths[0], (txm_extension)(5 * _i % 16)), ids[3];
         for (int i = 0; set && i < 3; i++)
             ids[i] = add_texture(c, paths[i + 1], TXM_EXTENSION_EXTEND);
@@ -424,8 +402,6 @@ START_TEST(many_look_ups_of_all_levels)
             ck_assert_uint_gt(s.tiles_evicted, 50);
             ck_assert_uint_le(s.tiles_loaded, 1000);
         }
-        txm_cache_thread_free(&t);
-        txm_cache_free(&c);
     }
     for (int i = 0; i < COUNT; i++)
         ck_assert_uint_eq(seen[i], mask[i] ? TXM_LOOKUP_HIT : 77);
@@ -444,11 +420,10 @@ START_TEST(many_look_ups_of_all_levels)
     for (int i = 0; i < 4; i++)
         free(paths[i]);
 }
-END_TEST
 
-START_TEST(memory_that_is_refused_costs_tiles_alone)
+TEST(memory_that_is_refused_costs_tiles_alone)
 {
-    char *path = write_cached("a.tx", 300, 300, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 300, 300, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     int failed = 0, fine = 0;
     for (long n = 1; n < 40; n++) {
@@ -474,16 +449,14 @@ START_TEST(memory_that_is_refused_costs_tiles_alone)
     }
     ck_assert_int_gt(failed, 0);
     ck_assert_int_gt(fine, 0);
-    free(path);
 }
-END_TEST
 
-START_TEST(hits_take_no_lock)
+TEST(hits_take_no_lock)
 {
-    char *path = write_cached("a.tx", 500, 400, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 500, 400, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     ck_assert_int_eq(txm_cache_preload(c, id, NULL, NULL), TXM_OK);
     txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
@@ -499,21 +472,18 @@ START_TEST(hits_take_no_lock)
     ck_assert_uint_eq(s.lookups_missed, 0);
     ck_assert_int_eq(txm_cache_set_max_bytes(c, 600000, NULL), TXM_OK);
     ck_assert_uint_le(stats_of(c).allocated_bytes, 600000);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* Lookups that hit take a shortcut, and must still notice new epochs, a trace's bias, and sets that were added
  * later. */
-START_TEST(hits_see_what_has_changed)
+TEST(hits_see_what_has_changed)
 {
-    char *path = write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    char *other = write_cached("b.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 2), *trace = strdup(temp_file("trace"));
+    FREED char *path = write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *other = write_cached("b.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 2),
+               *trace = strdup(temp_file("trace"));
     const txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_RENDER_TILES);
-    txm_cache *c = new_cache(&o);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const uint32_t id = add_texture(c, path, TXM_EXTENSION_EXTEND), base = add_texture(c, other, TXM_EXTENSION_EXTEND);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookup at = at_level(0.4f, 0.4f, 0, 256), far = {0.4f, 0.4f, 0.1f, 0, 0, 0.1f};
@@ -554,31 +524,25 @@ START_TEST(hits_see_what_has_changed)
     txm_cache_sample(t, base, &how, &at, NULL, first);
     ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOKUP_HIT);
     ck_assert(memcmp(first, out, sizeof out) == 0);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(path);
-    free(other);
-    free(trace);
 }
-END_TEST
 
 /* ---- open files ---- */
 
 /* If a sixteenth of the budget is too small for the tables of files that are read in turn, the files still stay
  * open. */
-START_TEST(open_files_get_the_room_they_need)
+TEST(open_files_get_the_room_they_need)
 {
     enum { TEXTURES = 12, LOOKUPS = 1500 };
-    char *path = write_cached("tables.tx", 4096, 4096, 1, TXM_TYPE_U8, MADE_SMOOTH, 1);
+    FREED char *path = write_cached("tables.tx", 4096, 4096, 1, TXM_TYPE_U8, MADE_SMOOTH, 1);
     counted memory = {0};
     txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
     o.coalesce = 0;
     o.allocator = count_in(&memory);
-    txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
     uint32_t ids[TEXTURES];
     for (int i = 0; i < TEXTURES; i++)
         ids[i] = add_texture(c, path, TXM_EXTENSION_REPEAT);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     uint64_t seed = 5;
     for (int i = 0; i < LOOKUPS; i++) {
@@ -590,11 +554,7 @@ START_TEST(open_files_get_the_room_they_need)
     const txm_cache_stats s = stats_of(c);
     ck_assert_msg(s.files_opened <= 5 * TEXTURES, "%u opens", s.files_opened);
     ck_assert_uint_le(memory.most + s.reader_bytes, (4 << 20) + (512 << 10));
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 static uint64_t resident_bytes(void)
 {
@@ -606,32 +566,29 @@ static uint64_t resident_bytes(void)
 }
 
 /* Opening a file touches more of its pages than reading a tile does. */
-START_TEST(opening_files_keeps_no_pages)
+TEST(opening_files_keeps_no_pages)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return; /* a sanitizer keeps memory of its own */
 #endif
     enum { TEXTURES = 40 };
-    char *path = write_cached("opened.tx", 4096, 4096, 1, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("opened.tx", 4096, 4096, 1, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(64 << 20, TXM_CACHE_POLICY_LRU);
     o.coalesce = 0;
     o.read_files = 1;
     malloc_trim(0);
     const uint64_t before = resident_bytes();
-    txm_cache *c = new_cache(&o);
+    SCOPED(txm_cache_free) txm_cache *c = new_cache(&o);
     for (int i = 0; i < TEXTURES; i++)
         ck_assert_int_eq(txm_cache_open(c, add_texture(c, path, TXM_EXTENSION_REPEAT), NULL, NULL), TXM_OK);
     const txm_cache_stats s = stats_of(c);
     ck_assert_uint_eq(s.files_open, TEXTURES);
     ck_assert_uint_lt(resident_bytes(), before + s.allocated_bytes + s.reader_bytes + (6u << 20));
-    txm_cache_free(&c);
-    free(path);
 }
-END_TEST
 
 /* Measures the memory of the process, as a farm does, while 250 MB of files are read through a budget of 16 MB: files
  * that are mapped, with a descriptor for each or for a few of them, and files that are read. */
-START_TEST(processes_are_as_large_as_their_budget)
+TEST(processes_are_as_large_as_their_budget)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return; /* a sanitizer keeps memory of its own */
@@ -679,7 +636,6 @@ START_TEST(processes_are_as_large_as_their_budget)
     for (int i = 0; i < FILES; i++)
         free(paths[i]);
 }
-END_TEST
 
 /* What the kernel seems to say; NULL: what it does. */
 static const char *most_maps;
@@ -695,10 +651,10 @@ FILE *fopen64(const char *path, const char *mode)
 
 /* Half of the maps that the kernel allows, then files that are read, as far as there are descriptors; others are closed
  * for those that follow. The report says so. */
-START_TEST(files_that_may_not_be_mapped)
+TEST(files_that_may_not_be_mapped)
 {
     enum { FILES = 120, MAPS = 20, DESCRIPTORS = 64 };
-    char *path = write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    FREED char *path = write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     most_maps = "40\n";
     txm_cache_options o = budget_options(8 << 20, TXM_CACHE_POLICY_LRU);
     o.coalesce = 0;
@@ -732,23 +688,4 @@ START_TEST(files_that_may_not_be_mapped)
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-    free(path);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("cache memory");
-    TCase *tcase = add_case(suite, "cache memory");
-    temp_file("");
-    tcase_set_timeout(tcase, 300);
-    add_tests(tcase, budgets_are_kept_at_every_instant, what_openexr_keeps_is_counted, lists_of_batches_are_counted,
-              readers_keep_little, many_look_ups_share_their_loads, memory_that_is_refused_costs_tiles_alone,
-              hits_take_no_lock, hits_see_what_has_changed, open_files_get_the_room_they_need,
-              opening_files_keeps_no_pages, processes_are_as_large_as_their_budget, files_that_may_not_be_mapped);
-    tcase_add_loop_test(tcase, all_memory_is_in_the_budget, 0, BOUNDED_POLICIES);
-    tcase_add_loop_test(tcase, what_is_used_again_stays, 0, BOUNDED_POLICIES);
-    tcase_add_loop_test(tcase, large_tiles_keep_the_budget, 0, BOUNDED_POLICIES);
-    tcase_add_loop_test(tcase, many_look_ups_of_all_levels, 0, 4);
-    return run_suite(suite);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Views of the texture cache: batches that load while the next launch runs, several viewers, bounded lists of requests,
  * stand-ins, and parts that are pinned or invalidated. */
-#include <check.h>
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "util_cache.h"
 #include "util_check.h"
@@ -28,9 +24,8 @@ static txm_cache *cache_of(const txm_cache_options *o, uint32_t ids[2])
 {
     txm_cache *c = new_cache(o);
     for (int i = 0; i < 2; i++) {
-        char *path = path_of(i);
+        FREED char *path = path_of(i);
         ids[i] = add_texture(c, path, TXM_EXTENSION_REPEAT);
-        free(path);
     }
     return c;
 }
@@ -39,10 +34,9 @@ static void make_truth(void)
 {
     ck_assert_int_eq(txm_texture_set_new(&truth_set, NULL), TXM_OK);
     for (int i = 0; i < 2; i++) {
-        char *path = path_of(i);
+        FREED char *path = path_of(i);
         ck_assert_int_eq(txm_texture_set_add(truth_set, path, TXM_EXTENSION_REPEAT, &truths[i], NULL), TXM_OK);
         ck_assert_int_eq(txm_texture_set_load_all(truth_set, truths[i], NULL), TXM_OK);
-        free(path);
     }
 }
 
@@ -50,6 +44,7 @@ static void free_truth(void)
 {
     txm_texture_set_free(&truth_set);
 }
+FIXTURE_ONCE(make_truth, free_truth)
 
 static void is_true(int texture, const txm_lookup *at, const float got[4])
 {
@@ -92,12 +87,12 @@ static uint32_t look_at_tiles(const txm_view *view, uint32_t id, int texture, ui
 /* ---- batches that run beside launches ---- */
 
 /* With one thread, tiles are loaded by polling alone, 32 at a time. */
-START_TEST(a_batch_is_seen_as_a_whole)
+TEST(a_batch_is_seen_as_a_whole)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
     o.threads = 1;
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_view view;
     txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *first, *second, *none = NULL;
@@ -130,18 +125,16 @@ START_TEST(a_batch_is_seen_as_a_whole)
     ck_assert(txm_ticket_poll(none));
     txm_ticket_wait(&first);
     txm_ticket_wait(&second);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* Frames never wait: each takes the tiles that are there. All tiles are loaded in the end, also if most tickets are
  * cancelled. */
-START_TEST(frames_do_not_wait)
+TEST(frames_do_not_wait)
 {
     enum { FRAMES = 1000, TILES = 200 };
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY], there = 0;
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_lookup_state lane = {.capacity = 16, .requests = requests}, *lanes = &lane;
     txm_ticket *running = NULL;
     uint64_t s = 1;
@@ -168,18 +161,16 @@ START_TEST(frames_do_not_wait)
         txm_ticket_wait(&running);
     }
     ck_assert_uint_eq(there, TILES);
-    txm_cache_free(&c);
 }
-END_TEST
 
-START_TEST(the_queue_is_bounded)
+TEST(the_queue_is_bounded)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
     o.threads = 1;
     o.max_requests = 50;
     o.max_queued = 80;
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_view view;
     txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket[3];
@@ -195,11 +186,9 @@ START_TEST(the_queue_is_bounded)
     for (int i = 0; i < 3; i++)
         txm_ticket_wait(&ticket[i]);
     ck_assert_uint_eq(stats_of(c).tiles_loaded, 80);
-    txm_cache_free(&c);
 }
-END_TEST
 
-START_TEST(a_launch_has_limits)
+TEST(a_launch_has_limits)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
@@ -238,7 +227,6 @@ START_TEST(a_launch_has_limits)
     ck_assert_uint_eq(stats_of(c).requests_late, 4 + 3 + 2 + 1);
     txm_cache_free(&c);
 }
-END_TEST
 
 /* Calls that would change what the view of txm_cache_prepare shows are refused as long as it is open. */
 static txm_status end_epoch(txm_cache *c, uint32_t id, txm_error *err)
@@ -280,7 +268,7 @@ static txm_status set_max_bytes(txm_cache *c, uint32_t id, txm_error *err)
     return txm_cache_set_max_bytes(c, 4 << 20, err);
 }
 
-START_TEST(an_open_view_refuses_changes)
+TEST(an_open_view_refuses_changes)
 {
     static const struct {
         const char *name;
@@ -292,7 +280,7 @@ START_TEST(an_open_view_refuses_changes)
                  {"txm_cache_pin", pin_all, true},           {"txm_cache_set_max_bytes", set_max_bytes, true}};
     txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_view view;
     txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
@@ -314,16 +302,14 @@ START_TEST(an_open_view_refuses_changes)
             }
             ck_assert_msg(calls[i].call(c, ids[0], &err) == TXM_OK, "%s: %s", calls[i].name, err.message);
         }
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* The calls that end a view do so however often they are made, and in any order. */
-START_TEST(what_ends_a_view)
+TEST(what_ends_a_view)
 {
     txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_view view;
     txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
@@ -346,21 +332,19 @@ START_TEST(what_ends_a_view)
     }
     ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
     ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 60, &lane), 60);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* Blocking lookups of other tiles leave those of the view of txm_cache_prepare alone, even if the budget is small. */
-START_TEST(the_own_view_stays)
+TEST(the_own_view_stays)
 {
     txm_cache_options o = budget_options(2 << 20, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_view view;
     txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     uint32_t there = 0;
     for (int i = 0; i < 5; i++) {
         ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
@@ -378,14 +362,11 @@ START_TEST(the_own_view_stays)
     }
     ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 60, &lane), 60);
     txm_cache_close_view(c);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* Batches pin what they have loaded. A smaller budget takes effect all the same when nothing is missing any more, so
  * that no further batch unpins it: at once for tiles that a view has shown, and otherwise when it has shown them. */
-START_TEST(a_smaller_budget_takes_effect_without_batches)
+TEST(a_smaller_budget_takes_effect_without_batches)
 {
     enum { TILES = 60, SMALL = 1 << 20 };
     for (int way = 0; way < 4; way++) {
@@ -393,7 +374,7 @@ START_TEST(a_smaller_budget_takes_effect_without_batches)
         txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
         uint32_t ids[2], requests[MANY];
         o.threads = 1;
-        txm_cache *c = cache_of(&o, ids);
+        SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
         txm_cache_viewer *viewer;
         txm_view view;
         txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
@@ -418,19 +399,17 @@ START_TEST(a_smaller_budget_takes_effect_without_batches)
         }
         ck_assert_uint_le(stats_of(c).allocated_bytes, SMALL);
         txm_cache_viewer_free(&viewer);
-        txm_cache_free(&c);
     }
 }
-END_TEST
 
 /* ---- several viewers ---- */
 
 /* A view does not change while it is open, whatever happens beside it. */
-START_TEST(an_open_view_stays)
+TEST(an_open_view_stays)
 {
     txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_cache_viewer *viewer;
     txm_view view;
     txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
@@ -489,18 +468,16 @@ START_TEST(an_open_view_stays)
     txm_cache_thread_free(&t);
     txm_cache_viewer_free(&viewer);
     txm_cache_viewer_free(&viewer);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* The views of two viewers overlap all the time, in a budget that holds a third of what they request. Both make
  * progress. */
-START_TEST(viewers_do_not_starve_each_other)
+TEST(viewers_do_not_starve_each_other)
 {
     enum { TILES = 250, TOGETHER = 20 };
     txm_cache_options o = budget_options(3 << 20, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[2][MANY], at[2] = {0, 0};
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_cache_viewer *viewers[2];
     txm_view view[2];
     txm_lookup_state lanes[2];
@@ -523,9 +500,7 @@ START_TEST(viewers_do_not_starve_each_other)
     ck_assert_uint_lt(stats_of(c).allocated_bytes_peak, (3 << 20) + (2 << 20));
     for (int i = 0; i < 2; i++)
         txm_cache_viewer_free(&viewers[i]);
-    txm_cache_free(&c);
 }
-END_TEST
 
 typedef struct launcher {
     pthread_t thread;
@@ -539,7 +514,7 @@ static void *launch_and_poll(void *arg)
 {
     launcher *l = arg;
     uint32_t requests[64], done = 0;
-    txm_cache_viewer *viewer;
+    SCOPED(txm_cache_viewer_free) txm_cache_viewer *viewer = NULL;
     txm_lookup_state lane = {.capacity = 64, .requests = requests}, *lanes = &lane;
     txm_ticket *running = NULL;
     ck_assert_int_eq(txm_cache_viewer_new(l->cache, &viewer, NULL), TXM_OK);
@@ -556,15 +531,14 @@ static void *launch_and_poll(void *arg)
         ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &running, NULL), TXM_OK);
     }
     txm_ticket_cancel(&running);
-    txm_cache_viewer_free(&viewer);
     return NULL;
 }
 
-START_TEST(viewers_of_many_threads)
+TEST(viewers_of_many_threads)
 {
     txm_cache_options o = budget_options(3 << 20, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2];
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     launcher all[4];
     for (int i = 0; i < 4; i++) {
         all[i] = (launcher){.cache = c, .id = ids[i & 1], .texture = i & 1};
@@ -581,9 +555,7 @@ START_TEST(viewers_of_many_threads)
     txm_cache_thread_free(&t);
     for (int i = 0; i < 4; i++)
         pthread_join(all[i].thread, NULL);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* ---- lists that are too short ---- */
 
@@ -594,7 +566,7 @@ static uint32_t launches_until_there(bool rejects, uint32_t *first_of_last)
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[LIST], there = 0, launches = 0;
     o.reject = rejects ? TXM_REJECT_SPREAD : TXM_REJECT_NONE;
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_lookup_state lane = {.capacity = LIST, .requests = requests}, *lanes = &lane;
     ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
     *first_of_last = UINT32_MAX;
@@ -617,11 +589,10 @@ static uint32_t launches_until_there(bool rejects, uint32_t *first_of_last)
     ck_assert_uint_gt(s.requests_full, 0);
     ck_assert_uint_gt(s.requests_made, s.requests_full + s.requests_rejected);
     ck_assert(rejects ? s.requests_rejected > 0 : s.requests_rejected == 0);
-    txm_cache_free(&c);
     return launches;
 }
 
-START_TEST(nothing_starves)
+TEST(nothing_starves)
 {
     uint32_t in_order, at_random;
     launches_until_there(false, &in_order);
@@ -629,7 +600,6 @@ START_TEST(nothing_starves)
     ck_assert_msg(at_random < in_order, "the last tiles come in launch %u with rejection, %u without", at_random,
                   in_order);
 }
-END_TEST
 
 /* How many requests a list of 16 has in the last of some launches with 4000 lookups that miss one of 20 tiles. */
 static uint32_t listed_at_last(txm_reject how)
@@ -639,7 +609,7 @@ static uint32_t listed_at_last(txm_reject how)
     uint32_t ids[2], requests[LIST], listed = 0;
     o.reject = how;
     o.threads = 1;
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_lookup_state lane = {.capacity = LIST, .requests = requests}, *lanes = &lane;
     ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
     for (int i = 0; i < LAUNCHES; i++) {
@@ -652,29 +622,27 @@ static uint32_t listed_at_last(txm_reject how)
         ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
         txm_ticket_cancel(&ticket);
     }
-    txm_cache_free(&c);
     return listed;
 }
 
 /* The number of requests that the lists hold does not decay with SPREAD; with Disney's formula it does. */
-START_TEST(short_lists_stay_full)
+TEST(short_lists_stay_full)
 {
     ck_assert_uint_eq(listed_at_last(TXM_REJECT_NONE), 16);
     ck_assert_uint_ge(listed_at_last(TXM_REJECT_SPREAD), 7);
     ck_assert_uint_le(listed_at_last(TXM_REJECT_UNIQUE), 4);
 }
-END_TEST
 
 /* ---- requests that are kept, portions, launches that evict nothing ---- */
 
-START_TEST(requests_live_until_they_are_served)
+TEST(requests_live_until_they_are_served)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
     o.threads = 1;
     o.max_requests = 25;
-    txm_cache *c = cache_of(&o, ids);
-    txm_cache_viewer *viewer;
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_viewer_free) txm_cache_viewer *viewer = NULL;
     txm_view view;
     txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
@@ -711,20 +679,17 @@ START_TEST(requests_live_until_they_are_served)
     ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
     ck_assert_uint_eq(txm_ticket_total(ticket), 0);
     txm_ticket_wait(&ticket);
-    txm_cache_viewer_free(&viewer);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* With one thread, each poll loads 32 tiles. What a view has shown stays in the next ones. */
-START_TEST(a_long_batch_is_shown_in_portions)
+TEST(a_long_batch_is_shown_in_portions)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
     o.threads = 1;
     for (int bound = 0; bound < 3; bound++) {
         o.show_seconds = bound == 0 ? 0.0f : bound == 1 ? 1e-9f : 1e9f;
-        txm_cache *c = cache_of(&o, ids);
+        SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
         txm_view view;
         txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
         txm_ticket *ticket;
@@ -744,17 +709,15 @@ START_TEST(a_long_batch_is_shown_in_portions)
             }
         }
         txm_ticket_wait(&ticket);
-        txm_cache_free(&c);
     }
 }
-END_TEST
 
-START_TEST(a_launch_may_leave_all_tiles_there)
+TEST(a_launch_may_leave_all_tiles_there)
 {
     txm_cache_options o = budget_options(2 << 20, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY], all = 0;
-    txm_cache *c = cache_of(&o, ids);
-    txm_cache_viewer *viewer;
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_viewer_free) txm_cache_viewer *viewer = NULL;
     txm_view view;
     txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
@@ -778,10 +741,7 @@ START_TEST(a_launch_may_leave_all_tiles_there)
     ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
     txm_ticket_wait(&ticket);
     ck_assert_uint_gt(stats_of(c).tiles_evicted, 0);
-    txm_cache_viewer_free(&viewer);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* ---- stand-ins ---- */
 
@@ -790,7 +750,7 @@ static void check_stand_ins(uint32_t kind)
     txm_cache_options o = budget_options(8 << 20, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2];
     o.stand_in = kind;
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_view view;
     float got[4], coarse[4];
     txm_lookup_state lane = {0};
@@ -807,7 +767,7 @@ static void check_stand_ins(uint32_t kind)
     ck_assert_uint_eq(stats_of(c).kept_bytes, kind == TXM_STAND_IN_KIND_TILE ? 2 * 68 * 68 * 4 : 0);
 
     /* They stay however many tiles are requested, and come back after they were invalidated. */
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     how.on_miss = TXM_ON_MISS_AVERAGE;
     for (uint32_t i = 0; i < 1000; i++) {
         const txm_lookup there = in_tile(i);
@@ -818,24 +778,21 @@ static void check_stand_ins(uint32_t kind)
     ck_assert_int_eq(txm_cache_invalidate(c, ids[1], NULL, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_replace(c, ids[0], NULL, NULL), TXM_OK);
     ck_assert_uint_eq(stats_of(c).kept_bytes, kind == TXM_STAND_IN_KIND_TILE ? 2 * 68 * 68 * 4 : 0);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
 
-START_TEST(stand_ins_are_there_from_the_beginning)
+TEST(stand_ins_are_there_from_the_beginning)
 {
     check_stand_ins(TXM_STAND_IN_KIND_AVERAGE);
     check_stand_ins(TXM_STAND_IN_KIND_TILE);
 }
-END_TEST
 
 /* ---- parts ---- */
 
-START_TEST(pinned_tiles_stay)
+TEST(pinned_tiles_stay)
 {
     txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2];
-    txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
     txm_error err;
     const txm_cache_part part = {0, 0, 0.0f, 0.5f, 0.5f, 1.0f}; /* 64 tiles */
     const txm_cache_part corner = {0, 0, 0.0f, 0.9f, 0.1f, 1.0f};
@@ -847,7 +804,7 @@ START_TEST(pinned_tiles_stay)
     ck_assert_int_eq(txm_cache_pin(c, ids[1], &(txm_cache_part){.u1 = NAN}, &err), TXM_STATUS_USAGE);
     ck_assert_uint_eq(stats_of(c).kept_bytes, 64 * 68 * 68 * 4);
 
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     float out[4];
     for (uint32_t i = 0; i < 1000; i++) {
@@ -871,19 +828,16 @@ START_TEST(pinned_tiles_stay)
     const txm_lookup at = in_tile(0);
     txm_cache_sample(t, ids[0], &how, &at, NULL, out);
     ck_assert_uint_gt(stats_of(c).tiles_loaded, loaded);
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* Pixels read before an invalidation, or during one, are not shown after it. */
-START_TEST(invalidated_tiles_are_read_again)
+TEST(invalidated_tiles_are_read_again)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
     o.threads = 1;
-    txm_cache *c = cache_of(&o, ids);
-    txm_cache_viewer *viewer;
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(&o, ids);
+    SCOPED(txm_cache_viewer_free) txm_cache_viewer *viewer = NULL;
     txm_view view;
     txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
@@ -911,14 +865,11 @@ START_TEST(invalidated_tiles_are_read_again)
     ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 32, &lane), 32);
     ck_assert_uint_eq(stats_of(c).tiles_loaded, 64);
     ck_assert_int_eq(txm_cache_invalidate(c, 99, NULL, NULL), TXM_STATUS_USAGE);
-    txm_cache_viewer_free(&viewer);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* ---- defaults ---- */
 
-START_TEST(defaults_suit_renderers)
+TEST(defaults_suit_renderers)
 {
     txm_cache_options o, cycles;
     txm_cache_options_init(&o);
@@ -926,7 +877,7 @@ START_TEST(defaults_suit_renderers)
     ck_assert_uint_eq(o.policy, TXM_CACHE_POLICY_LRU);
     ck_assert_uint_eq(cycles.policy, TXM_CACHE_POLICY_RENDER_TILES);
     o.stand_in = 9;
-    txm_cache *c;
+    SCOPED(txm_cache_free) txm_cache *c = NULL;
     txm_error err;
     ck_assert_int_eq(txm_cache_new(&o, &c, &err), TXM_STATUS_USAGE);
     o.stand_in = 0;
@@ -941,7 +892,7 @@ START_TEST(defaults_suit_renderers)
     txm_cache_options_init(&o);
     o.max_bytes = 2 << 20;
     c = cache_of(&o, ids);
-    txm_cache_thread *t = new_thread(c);
+    SCOPED(txm_cache_thread_free) txm_cache_thread *t = new_thread(c);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     for (uint32_t i = 0; i < 1000; i++) {
         const txm_lookup at = in_tile(i);
@@ -950,37 +901,4 @@ START_TEST(defaults_suit_renderers)
         is_true(0, &at, out);
     }
     ck_assert_uint_le(stats_of(c).allocated_bytes_peak, (2 << 20) + (512 << 10));
-    txm_cache_thread_free(&t);
-    txm_cache_free(&c);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("cache_views");
-    TCase *tcase = add_case(suite, "cache_views");
-    temp_file("");
-    tcase_set_timeout(tcase, 300);
-    tcase_add_unchecked_fixture(tcase, make_truth, free_truth);
-    tcase_add_test(tcase, a_batch_is_seen_as_a_whole);
-    tcase_add_test(tcase, frames_do_not_wait);
-    tcase_add_test(tcase, the_queue_is_bounded);
-    tcase_add_test(tcase, a_launch_has_limits);
-    tcase_add_test(tcase, the_own_view_stays);
-    tcase_add_test(tcase, what_ends_a_view);
-    tcase_add_test(tcase, an_open_view_refuses_changes);
-    tcase_add_test(tcase, a_smaller_budget_takes_effect_without_batches);
-    tcase_add_test(tcase, an_open_view_stays);
-    tcase_add_test(tcase, viewers_do_not_starve_each_other);
-    tcase_add_test(tcase, viewers_of_many_threads);
-    tcase_add_test(tcase, nothing_starves);
-    tcase_add_test(tcase, short_lists_stay_full);
-    tcase_add_test(tcase, requests_live_until_they_are_served);
-    tcase_add_test(tcase, a_long_batch_is_shown_in_portions);
-    tcase_add_test(tcase, a_launch_may_leave_all_tiles_there);
-    tcase_add_test(tcase, stand_ins_are_there_from_the_beginning);
-    tcase_add_test(tcase, pinned_tiles_stay);
-    tcase_add_test(tcase, invalidated_tiles_are_read_again);
-    tcase_add_test(tcase, defaults_suit_renderers);
-    return run_suite(suite);
 }

@@ -2,8 +2,6 @@
  * Deflate blocks decoded in parallel, compared with the decoders of other libraries, and streams that are not of that
  * kind. */
 #include <libdeflate.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/mem.h"

@@ -7,10 +7,6 @@
  * TXM_DEVICES=N, up to 3, runs only the tests of several devices. TXM_DEVICE_LOOKUPS is the number of random lookups of
  * the first test, and TXM_DEVICE_PART=N makes all other tests look up only an N-th of what they would.
  */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tile/cache/flow/mirror.h"
 #include "tile/device/device_impl.h"
@@ -69,6 +65,7 @@ static void free_truth(void)
     for (int i = 0; i < FILES; i++)
         free(paths[i]);
 }
+FIXTURE_ONCE(make_truth, free_truth)
 
 static txm_cache *cache_of(uint64_t bytes)
 {
@@ -179,6 +176,13 @@ static void are_true(const looks *l)
 
 static const char *device_name = "cuda"; /* the processor as a device, for tests */
 
+/* TXM_DEVICE names a real device. With TXM_DEVICES, only what takes several of them is tested. */
+static bool is_named(void)
+{
+    const char *name = getenv("TXM_DEVICE");
+    return name && *name;
+}
+
 static txm_device *open_device(txm_cache *c, int number, const txm_device_options *o)
 {
     char name[32];
@@ -215,17 +219,16 @@ static void has_packed(txm_cache *c)
 static void try_batches(uint64_t cache_bytes, const txm_device_options *o, int devices, bool slopes, size_t count)
 {
     enum { PART = 100000 };
-    txm_cache *c = cache_of(cache_bytes);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(cache_bytes);
     txm_device *d[4] = {0};
     for (int i = 0; i < devices; i++)
         d[i] = open_device(c, i, o);
     for (size_t done = 0; done < count; done += PART) {
-        looks l = looks_of(count - done < PART ? count - done : PART, 77 + done, slopes);
+        SCOPED(free_looks) looks l = looks_of(count - done < PART ? count - done : PART, 77 + done, slopes);
         const txm_device_batch b = batch_of(&l);
         txm_error err;
         ck_assert_msg(txm_device_sample(d, (size_t)devices, &b, &err) == TXM_OK, "%s", err.message);
         are_true(&l);
-        free_looks(&l);
     }
     for (int i = 0; i < devices; i++) {
         txm_device_stats s;
@@ -237,18 +240,16 @@ static void try_batches(uint64_t cache_bytes, const txm_device_options *o, int d
         txm_device_close(&d[i]);
     }
     has_packed(c);
-    txm_cache_free(&c);
 }
 
-START_TEST(bits_are_the_samplers)
+TESTS(bits_are_the_samplers, !getenv("TXM_DEVICES"))
 {
     const size_t count = number_of("TXM_DEVICE_LOOKUPS", part_of(20000));
     try_batches(64 << 20, NULL, 1, false, count);
     try_batches(64 << 20, NULL, 1, true, count);
 }
-END_TEST
 
-START_TEST(a_small_cache_is_right)
+TESTS(a_small_cache_is_right, !getenv("TXM_DEVICES"))
 {
     txm_device_options o;
     txm_device_options_init(&o);
@@ -257,10 +258,9 @@ START_TEST(a_small_cache_is_right)
     txm_spurious = 0.2f;
     try_batches(16 << 20, NULL, 1, false, part_of(10000));
 }
-END_TEST
 
 /* The device has less memory than the cache: first with memory of the machine beside it, then with almost none. */
-START_TEST(a_small_device_is_right)
+TESTS(a_small_device_is_right, !getenv("TXM_DEVICES"))
 {
     txm_device_options o;
     txm_device_options_init(&o);
@@ -272,18 +272,17 @@ START_TEST(a_small_device_is_right)
     o.copy_bytes = 100000;
     try_batches(64 << 20, &o, 1, false, part_of(2000));
 }
-END_TEST
 
 /* A tile takes the place of tiles that were used before the horizon, and of no others. */
-START_TEST(tiles_in_use_keep_their_places)
+TESTS(tiles_in_use_keep_their_places, !getenv("TXM_DEVICES"))
 {
-    txm_cache *c = cache_of(64 << 20);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(64 << 20);
     txm_device_options o;
     txm_device_options_init(&o);
     o.memory_bytes = 1 << 20;
     o.max_lookups = 100;
     txm_device *d = open_device(c, 0, &o);
-    looks l = looks_of(300, 12, false);
+    SCOPED(free_looks) looks l = looks_of(300, 12, false);
     const txm_device_batch b = batch_of(&l);
     ck_assert_int_eq(txm_device_sample(&d, 1, &b, NULL), TXM_OK);
     ck_assert_uint_gt(d->stats.tiles_dropped, 0);
@@ -293,33 +292,29 @@ START_TEST(tiles_in_use_keep_their_places)
     ck_assert_uint_lt(slot, d->copy_count);
     for (uint32_t horizon = 1; unit == TXM_NO_PLACE; horizon++) {
         ck_assert_uint_le(horizon, d->clock + 1);
-        txm_copy *before = malloc(d->copy_count * sizeof *before);
+        FREED txm_copy *before = malloc(d->copy_count * sizeof *before);
         memcpy(before, d->copies, d->copy_count * sizeof *before);
         unit = txm_places_take(d, &d->near_places, slot, units, horizon);
         ck_assert(horizon > 1 || unit == TXM_NO_PLACE);
         for (uint32_t i = 0; i < d->copy_count; i++)
             ck_assert(before[i].used < horizon || before[i].unit == d->copies[i].unit);
-        free(before);
     }
     txm_places_give(&d->near_places, unit);
     txm_device_close(&d);
-    free_looks(&l);
-    txm_cache_free(&c);
 }
-END_TEST
 
-START_TEST(several_devices_read_tiles_once)
+TESTS(several_devices_read_tiles_once, !is_named() || getenv("TXM_DEVICES"))
 {
     const int devices = (int)number_of("TXM_DEVICES", 3);
     txm_device_options o;
     txm_device_options_init(&o);
     o.max_lookups = 500; /* so each device gets some */
     o.memory_bytes = 32 << 20;
-    txm_cache *c = cache_of(256 << 20);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(256 << 20);
     txm_device *d[3];
     for (int i = 0; i < devices; i++)
         d[i] = open_device(c, i, &o);
-    looks l = looks_of(5000, 5, false);
+    SCOPED(free_looks) looks l = looks_of(5000, 5, false);
     const txm_device_batch b = batch_of(&l);
     ck_assert_int_eq(txm_device_sample(d, (size_t)devices, &b, NULL), TXM_OK);
     are_true(&l);
@@ -330,16 +325,13 @@ START_TEST(several_devices_read_tiles_once)
         ck_assert_uint_gt(s.launches, 0);
         txm_device_close(&d[i]);
     }
-    free_looks(&l);
-    txm_cache_free(&c);
 }
-END_TEST
 
-START_TEST(a_lost_device_leaves_its_work)
+TESTS(a_lost_device_leaves_its_work, !is_named() || getenv("TXM_DEVICES"))
 {
     for (uint32_t when = 1; when < 5; when++)
         for (int others = 0; others < 2; others++) {
-            txm_cache *c = cache_of(64 << 20);
+            SCOPED(txm_cache_free) txm_cache *c = cache_of(64 << 20);
             txm_device_options o;
             txm_device_options_init(&o);
             o.memory_bytes = 16 << 20;
@@ -347,7 +339,7 @@ START_TEST(a_lost_device_leaves_its_work)
             txm_device *d[2] = {NULL, open_device(c, 1, &o)};
             o.fail_launches = when;
             d[0] = open_device(c, 0, &o);
-            looks l = looks_of(part_of(6000), when, false);
+            SCOPED(free_looks) looks l = looks_of(part_of(6000), when, false);
             const txm_device_batch b = batch_of(&l);
             ck_assert_int_eq(txm_device_sample(d, 1 + (size_t)others, &b, NULL), TXM_OK);
             are_true(&l);
@@ -355,17 +347,14 @@ START_TEST(a_lost_device_leaves_its_work)
             ck_assert_int_eq(txm_device_sample(d, 1, &b, NULL), TXM_OK);
             txm_device_close(&d[0]);
             txm_device_close(&d[1]);
-            free_looks(&l);
-            txm_cache_free(&c);
         }
 }
-END_TEST
 
 /* Two launches run at once and a third is refused; tiles arrive with their ticket; marks reach the cache. */
-START_TEST(launches_by_hand)
+TESTS(launches_by_hand, !getenv("TXM_DEVICES"))
 {
-    txm_cache *c = cache_of(64 << 20);
-    txm_device *d = open_device(c, 0, NULL);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(64 << 20);
+    SCOPED(txm_device_close) txm_device *d = open_device(c, 0, NULL);
     looks l[2] = {looks_of(part_of(5000), 1, false), looks_of(part_of(5000), 2, true)};
     txm_device_batch b[2] = {batch_of(&l[0]), batch_of(&l[1])};
     txm_device_launch *under_way[3];
@@ -389,10 +378,7 @@ START_TEST(launches_by_hand)
         are_true(&l[i]);
         free_looks(&l[i]);
     }
-    txm_device_close(&d);
-    txm_cache_free(&c);
 }
-END_TEST
 
 /* Launches that need nothing new: how many entries and textures of the table each compares. */
 static void compares(txm_device *d, const txm_device_batch *b, uint64_t most)
@@ -419,7 +405,7 @@ static void compares(txm_device *d, const txm_device_batch *b, uint64_t most)
 }
 
 /* A launch after which nothing has changed compares nothing with what was sent; otherwise as much as has changed. */
-START_TEST(only_changes_are_compared)
+TESTS(only_changes_are_compared, !getenv("TXM_DEVICES"))
 {
     enum { MOST = 4 * TXM_MIRROR_GROUP }; /* one tile: its entry, the level's, the texture and the coarser level's */
     txm_cache *c = cache_of(64 << 20);
@@ -471,7 +457,6 @@ START_TEST(only_changes_are_compared)
     free_looks(&l);
     txm_cache_free(&c);
 }
-END_TEST
 
 /* Copies to or from memory of the device, through pinned memory, and waits. */
 static void transfer(txm_device *d, void *memory, uint64_t at, void *bytes, size_t count, bool up)
@@ -493,16 +478,16 @@ static void transfer(txm_device *d, void *memory, uint64_t at, void *bytes, size
 }
 
 /* Arrays in memory of the device give the sampler's results, and nothing but tiles, table and notes is copied. */
-START_TEST(lookups_stay_on_the_device)
+TESTS(lookups_stay_on_the_device, !getenv("TXM_DEVICES"))
 {
     enum { AT = 100 }; /* the offset of each array */
     txm_cache *c = cache_of(64 << 20);
     txm_device *d = open_device(c, 0, NULL);
     for (int slopes = 0; slopes < 2; slopes++) {
-        looks l = looks_of(part_of(5000), 21 + (uint64_t)slopes, slopes);
-        txm_device_query *queries = calloc(l.count, sizeof *queries);
-        txm_device_answer *answers = calloc(l.count, sizeof *answers);
-        txm_device_slopes *both = calloc(l.count, sizeof *both);
+        SCOPED(free_looks) looks l = looks_of(part_of(5000), 21 + (uint64_t)slopes, slopes);
+        FREED txm_device_query *queries = calloc(l.count, sizeof *queries);
+        FREED txm_device_answer *answers = calloc(l.count, sizeof *answers);
+        FREED txm_device_slopes *both = calloc(l.count, sizeof *both);
         const size_t bytes[] = {l.count * sizeof *queries, l.count * sizeof *answers, l.count * sizeof *both};
         void *memory[3];
         for (size_t i = 0; i < l.count; i++)
@@ -540,21 +525,16 @@ START_TEST(lookups_stay_on_the_device)
         are_true(&l);
         for (int i = 0; i < 3; i++)
             d->call->free(memory[i]);
-        free(queries);
-        free(answers);
-        free(both);
-        free_looks(&l);
     }
     txm_device_close(&d);
     txm_cache_free(&c);
 }
-END_TEST
 
 /* Arrays and structs that are not as described are refused, and the device goes on. */
-START_TEST(wrong_arrays_are_refused)
+TESTS(wrong_arrays_are_refused, !getenv("TXM_DEVICES"))
 {
-    txm_cache *c = cache_of(1 << 20);
-    txm_device *d = open_device(c, 0, NULL);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(1 << 20);
+    SCOPED(txm_device_close) txm_device *d = open_device(c, 0, NULL);
     void *memory;
     ck_assert_int_eq(d->call->alloc(&memory, 4096), 0);
     txm_sampler how;
@@ -594,14 +574,11 @@ START_TEST(wrong_arrays_are_refused)
     }
     ck_assert(scope.table && scope.near_tiles && scope.notes);
     d->call->free(memory);
-    txm_device_close(&d);
-    txm_cache_free(&c);
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_said)
+TESTS(what_is_wrong_is_said, !is_named())
 {
-    txm_cache *c = cache_of(1 << 20);
+    SCOPED(txm_cache_free) txm_cache *c = cache_of(1 << 20);
     txm_device *d;
     txm_error err;
     const char *const none[] = {"", "cuda:", "cuda:x", "cuda:1:2", ":1", "cpu:0", "averyveryverylongname:0"};
@@ -615,42 +592,16 @@ START_TEST(what_is_wrong_is_said)
     txm_device_options_init(&o);
     o.max_lookups = 0;
     ck_assert_int_eq(txm_device_open(c, "cuda:0", &o, &d, &err), TXM_STATUS_USAGE);
-    txm_cache_free(&c);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("device");
-    TCase *tcase = add_case(suite, "device");
-    temp_file("");
-    const char *named = getenv("TXM_DEVICE");
-    named = named && *named ? named : NULL;
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s/tests/gpu", getenv("TXM_BUILD") ? getenv("TXM_BUILD") : "build");
-    if (named) {
-        device_name = named;
+    setenv("CK_DEFAULT_TIMEOUT", "600", 1);
+    if (is_named()) {
+        device_name = getenv("TXM_DEVICE");
     } else {
-        setenv("TXMILL_PLUGINS", folder, 1);
+        use_test_devices();
         setenv("TXM_FAKE_DEVICES", "4", 1);
     }
-    tcase_set_timeout(tcase, 600);
-    tcase_add_unchecked_fixture(tcase, make_truth, free_truth);
-    if (!getenv("TXM_DEVICES")) {
-        tcase_add_test(tcase, bits_are_the_samplers);
-        tcase_add_test(tcase, a_small_cache_is_right);
-        tcase_add_test(tcase, a_small_device_is_right);
-        tcase_add_test(tcase, tiles_in_use_keep_their_places);
-        tcase_add_test(tcase, launches_by_hand);
-        tcase_add_test(tcase, only_changes_are_compared);
-        tcase_add_test(tcase, lookups_stay_on_the_device);
-        tcase_add_test(tcase, wrong_arrays_are_refused);
-    }
-    if (!named || getenv("TXM_DEVICES")) {
-        tcase_add_test(tcase, several_devices_read_tiles_once);
-        tcase_add_test(tcase, a_lost_device_leaves_its_work);
-    }
-    if (!named)
-        tcase_add_test(tcase, what_is_wrong_is_said);
-    return run_suite(suite);
+    return run_tests();
 }

@@ -3,13 +3,9 @@
  * lookup, over edges and corners, on every level that faces have. Faces do not overlap, little space is unused, and
  * threads agree. */
 #include <assert.h>
-#include <check.h>
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tile/ptex/ptex_pages.h"
 #include "util_check.h"
@@ -48,12 +44,11 @@ static float *read_level(const txm_ptex_pages *pages, uint32_t page, uint32_t le
     *width = txm_level_size(*width, level);
     *height = txm_level_size(*height, level);
     const size_t row = (size_t)*width * info->channels * txm_type_bytes(info->type);
-    uint8_t *pixels = malloc(row * *height);
+    FREED uint8_t *pixels = malloc(row * *height);
     float *floats = malloc((size_t)*width * *height * info->channels * sizeof *floats);
     if (txm_ptex_page_read(pages, page, level, 0, 0, *width, *height, pixels, row, &err) != TXM_OK)
         ck_abort_msg("%s", err.message);
     txm_samples_to_float(info->type, pixels, floats, (size_t)*width * *height * info->channels);
-    free(pixels);
     return floats;
 }
 
@@ -173,8 +168,8 @@ static void compare_means(const txm_ptex_pages *pages, uint32_t page, uint32_t l
 {
     const uint32_t channels = txm_ptex_pages_info_of(pages)->channels;
     uint32_t all_width, all_height, width, height;
-    float *all = read_level(pages, page, level - 1, &all_width, &all_height);
-    float *floats = read_level(pages, page, level, &width, &height);
+    FREED float *all = read_level(pages, page, level - 1, &all_width, &all_height);
+    FREED float *floats = read_level(pages, page, level, &width, &height);
     for (uint32_t i = 0; all_width % 2 == 0 && all_height % 2 == 0 && i < width * height * channels; i++) {
         const uint32_t x = i / channels % width, y = i / channels / width, c = i % channels;
         float sum = 0, most = 0;
@@ -190,8 +185,6 @@ static void compare_means(const txm_ptex_pages *pages, uint32_t page, uint32_t l
                       c, (double)floats[i], (double)sum);
         averaged++;
     }
-    free(all);
-    free(floats);
 }
 
 static size_t compare_file(const char *path, uint32_t padding_px)
@@ -216,7 +209,7 @@ static size_t compare_file(const char *path, uint32_t padding_px)
             txm_ptex_page_size(pages, page, &width, &height);
             if (!(width >> level) || !(height >> level))
                 break;
-            float *floats = read_level(pages, page, level, &width, &height);
+            FREED float *floats = read_level(pages, page, level, &width, &height);
             uint32_t smallest = UINT32_MAX; /* smaller faces have the file's colour on this level */
             for (uint32_t face = 0; face < file->faces; face++) {
                 txm_ptex_place at;
@@ -230,7 +223,6 @@ static size_t compare_file(const char *path, uint32_t padding_px)
             }
             for (uint32_t smaller = 1; !level && smallest >> smaller > 1 && file->type == TXM_TYPE_FLOAT; smaller++)
                 compare_means(pages, page, smaller);
-            free(floats);
         }
     txm_ptex_filter_free(&filter);
     txm_ptex_pages_free(&pages);
@@ -261,7 +253,7 @@ static size_t compare_folder(const char *folder)
     return compared;
 }
 
-START_TEST(look_ups_in_pages_equal_those_in_files)
+TEST(look_ups_in_pages_equal_those_in_files)
 {
     const char *other = getenv("TXM_TEST_PTEX"); /* a folder of Ptex files from elsewhere */
     ck_assert_uint_gt(compare_folder(other ? other : data_path("")), other ? 0 : 20000);
@@ -269,13 +261,4 @@ START_TEST(look_ups_in_pages_equal_those_in_files)
     ck_assert_uint_gt(turned_faces, other ? 0 : 50);
     ck_assert_uint_gt(wide_frames, other ? 0 : 50);
     ck_assert_uint_gt(averaged, other ? 0 : 1000);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("ptex_pages");
-    TCase *tcase = add_case(suite, "pages");
-    add_tests(tcase, look_ups_in_pages_equal_those_in_files);
-    return run_suite(suite);
 }
