@@ -188,11 +188,11 @@ case $build in
         check "batch-$name-exit" rc_is 0
         check "batch-$name-same" diff -r batch/blender_tx batch_tx
     }
-    for fault in LOSE=70 FAIL_BUFFER=5 FAIL_COPY=11; do
+    for fault in LOSE=70 FAIL_BUFFER=5 FAIL_COPY=5; do
         for j in 1 4; do
             batch "$fault-$j" "TXM_CL_$fault" -- -j $j
             check "batch-$fault-$j-says-once" test "$(grep -c "on the CPU" err)" -eq 1
-            check "batch-$fault-$j-in-the-middle" grep -q '"device":"opencl:' out
+            [ $j != 1 ] || check "batch-$fault-in-the-middle" grep -q '"device":"opencl:' out
         done
     done
     batch bound TXM_CL_REPORT="$PWD/peak" -- -j 4 --device-memory 20M
