@@ -156,21 +156,6 @@ static watched *find_record(const txm_claims *c, const char *path)
     return w;
 }
 
-/* The record of a claim, created if it does not exist. The lock is held. NULL if memory is exhausted. */
-static watched *record_of(txm_claims *c, const char *path)
-{
-    watched *w = find_record(c, path);
-    if (w || !(w = txm_calloc(1, sizeof *w)))
-        return w;
-    if (!(w->path = txm_strdup(path))) {
-        free(w);
-        return NULL;
-    }
-    w->next = c->watching;
-    c->watching = w;
-    return w;
-}
-
 /* Whether the record is of this state of the claim. */
 static bool is_unchanged(const watched *w, const txm_claim_note *note)
 {
@@ -184,7 +169,13 @@ static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_
     pthread_mutex_lock(&c->lock);
     const txm_claim_times times = c->times;
     double now = txm_clock_seconds();
-    watched *w = record_of(c, path);
+    watched *w = find_record(c, path), *new = w ? NULL : txm_calloc(1, sizeof *new);
+    if (new && (new->path = txm_strdup(path))) {
+        new->next = c->watching;
+        c->watching = w = new;
+    } else {
+        free(new); /* without a record, the claim is taken for a valid one */
+    }
     bool stale = false, fresh = w && !is_unchanged(w, note);
     if (fresh) {
         *w = (watched){w->next, w->path, note->nonce, note->st.st_ino, note->st.st_mtim, now, false};

@@ -81,17 +81,6 @@ static void rows_size(const pixel_rows *rows, uint32_t level, uint32_t *width, u
     }
 }
 
-/* Has room for whole tiles, since a tx file is read by tiles even if fewer rows are wanted. */
-static bool row_buffer_init(row_buffer *buffer, const pixel_rows *rows, uint32_t count)
-{
-    uint32_t width, height, raw_rows = count > rows->tile_h ? count : rows->tile_h;
-    rows_size(rows, 0, &width, &height);
-    size_t samples = (size_t)width * rows->channels;
-    buffer->values = txm_alloc_pixels(txm_mul(samples, count), sizeof(float));
-    buffer->raw = txm_alloc_pixels(txm_mul(samples, raw_rows), txm_type_bytes(rows->type));
-    return buffer->values && buffer->raw;
-}
-
 /* Rows of plain images must be read in order from the top, each once. */
 static txm_status rows_read(const pixel_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
                             row_buffer *buffer, txm_error *err)
@@ -344,8 +333,16 @@ static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
         band *b = &c->bands[c->band_count++];
         bool ok = true;
         b->c = c;
-        for (int s = 0; s < 2; s++)
-            ok = row_buffer_init(&b->side[s], &c->side[s], c->band_rows) && ok;
+        for (int s = 0; s < 2; s++) {
+            const pixel_rows *rows = &c->side[s];
+            const uint32_t whole =
+                c->band_rows > rows->tile_h ? c->band_rows : rows->tile_h; /* a tx file is read by tiles */
+            uint32_t own, height;
+            rows_size(rows, 0, &own, &height);
+            b->side[s].values = txm_alloc_pixels(txm_mul((size_t)own * rows->channels, c->band_rows), sizeof(float));
+            b->side[s].raw = txm_alloc_pixels(txm_mul((size_t)own * rows->channels, whole), txm_type_bytes(rows->type));
+            ok = ok && b->side[s].values && b->side[s].raw;
+        }
         if (c->out->map)
             ok = (b->map = txm_calloc(c->out->map_width, sizeof *b->map)) && ok;
         if (!ok)

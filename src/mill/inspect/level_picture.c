@@ -94,20 +94,6 @@ void txm_level_picture_clear(txm_level_picture *picture)
     *picture = (txm_level_picture){0};
 }
 
-/* Alpha is not encoded: the operation skips it in pixels of four channels; with two channels it is restored afterwards.
- */
-static void encode_row(const txm_ops *ops, const txm_level_picture *p, const uint8_t *src, float *linear, uint8_t *dst)
-{
-    size_t samples = (size_t)p->width * p->channels;
-    ops->to_float(p->type, src, linear, samples);
-    if (p->channels == 4)
-        ops->srgb_encode(TXM_TYPE_U8, 4, TXM_CURVE_SRGB, linear, dst, p->width);
-    else
-        ops->srgb_encode(TXM_TYPE_U8, 1, TXM_CURVE_SRGB, linear, dst, samples);
-    for (size_t x = 1; p->channels == 2 && x < samples; x += 2)
-        ops->from_float(TXM_TYPE_U8, linear + x, dst + x, 1);
-}
-
 txm_values txm_values_of(const txm_tx_description *d, txm_type type)
 {
     if (!strcmp(d->detected, "data"))
@@ -141,8 +127,16 @@ txm_status txm_level_picture_encode(const txm_tx *tx, txm_level_picture *p, txm_
         free(row);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %ux%u px", p->width, p->height);
     }
-    for (uint32_t y = 0; y < p->height; y++)
-        encode_row(txm_ops_best(), p, p->pixels + y * stride, row, encoded + y * samples);
+    const txm_ops *ops = txm_ops_best();
+    const bool rgba = p->channels == 4;
+    for (uint32_t y = 0; y < p->height; y++) {
+        uint8_t *dst = encoded + y * samples;
+        ops->to_float(p->type, p->pixels + y * stride, row, samples);
+        /* Alpha is not encoded: the operation skips it in pixels of four channels; with two channels it is restored. */
+        ops->srgb_encode(TXM_TYPE_U8, rgba ? 4 : 1, TXM_CURVE_SRGB, row, dst, rgba ? p->width : samples);
+        for (size_t x = 1; p->channels == 2 && x < samples; x += 2)
+            ops->from_float(TXM_TYPE_U8, row + x, dst + x, 1);
+    }
     free(row);
     free(p->pixels);
     p->pixels = encoded;

@@ -321,15 +321,26 @@ static void check_config(const txm_verification *v)
 
 /* ---- the release of Blender -------------------------------------------------------------------------------------- */
 
+/* Opens the image for its header. *out is NULL if there is none, or it can never be read, which says nothing about the
+ * tx file. */
+static txm_status open_image(const txm_verification *v, txm_source **out, txm_error *err)
+{
+    const txm_source_options reading = {.max_memory_bytes = v->context->max_memory_bytes};
+    txm_error failure = {0};
+    *out = NULL;
+    if (v->source)
+        txm_source_open(v->source, &reading, out, &failure);
+    return failure.status == TXM_STATUS_NO_MEMORY || txm_status_retryable(failure.status) ? txm_fail_as(err, &failure)
+                                                                                          : TXM_OK;
+}
+
 /* Without the image, its number of channels is unknown; that of channel-packed images makes no difference. */
 static txm_status check_release(txm_verification *v, txm_error *err)
 {
     const txm_tx_description *d = &v->description;
     const txm_blender own = txm_color_blender(txm_context_color(v->context));
-    const txm_source_options reading = {.max_memory_bytes = v->context->max_memory_bytes};
     char why[256], names[64];
-    txm_source *source = NULL;
-    txm_error failure = {0};
+    txm_source *source;
     v->release = own;
     /* Other spaces and alpha types have the same pixels in every release, so the image's header is not read for them.
      */
@@ -338,12 +349,11 @@ static txm_status check_release(txm_verification *v, txm_error *err)
     if (v->maker == TXM_MAKER_OTHER || !d->has_alpha_type || v->info->channels != 4 || !strcmp(d->detected, "data") ||
         (!straight && !packed))
         return TXM_OK;
-    const bool opened = v->source && txm_source_open(v->source, &reading, &source, &failure) == TXM_OK;
-    /* Other failures are the image's own, which says nothing about the tx file. */
-    if (failure.status == TXM_STATUS_NO_MEMORY || txm_status_retryable(failure.status))
-        return txm_fail_as(err, &failure);
+    const txm_status status = open_image(v, &source, err);
+    if (status)
+        return status;
     const txm_source_info unread = {.file_channels = d->alpha == TXM_ALPHA_CHANNEL_PACKED ? 4 : 3, .channels = 4};
-    const txm_release_image image = {.info = opened ? txm_source_info_of(source) : &unread,
+    const txm_release_image image = {.info = source ? txm_source_info_of(source) : &unread,
                                      .class = strcmp(d->detected, "scene_linear_srgb") ? TXM_COLOR_CLASS_OTHER
                                                                                        : TXM_COLOR_CLASS_SRGB,
                                      .alpha = d->alpha,
@@ -365,22 +375,18 @@ static txm_status check_release(txm_verification *v, txm_error *err)
 static txm_status check_limit(txm_verification *v, const char *image, txm_error *err)
 {
     const txm_tx_description *d = &v->description;
-    const txm_source_options reading = {.max_memory_bytes = v->context->max_memory_bytes};
     const uint32_t set = v->source ? txm_rules_limit(v->options->limits, image) : 0;
     const uint32_t limit = set == TXM_NO_LIMIT ? 0 : set;
     char why[256];
-    txm_source *source = NULL;
-    txm_error failure = {0};
+    txm_source *source;
     if (!set || d->limit_px == limit)
         return TXM_OK;
-    const bool opened = txm_source_open(v->source, &reading, &source, &failure) == TXM_OK;
-    if (failure.status == TXM_STATUS_NO_MEMORY || txm_status_retryable(failure.status))
-        return txm_fail_as(err, &failure);
-    if (opened &&
+    const txm_status status = open_image(v, &source, err);
+    if (source &&
         !txm_limit_fits(txm_source_info_of(source), d->limit_px, d->constant_count > 0, limit, why, sizeof why))
         txm_find(v->findings, TXM_FINDING_LIMIT, TXM_NO_PLACE, "%s", why);
     txm_source_close(&source);
-    return TXM_OK;
+    return status;
 }
 
 /* The source is checked first, since the search for the name needs its folder. */

@@ -73,31 +73,22 @@ static size_t sum_row_u16x4(uint8_t *row, size_t bytes)
     return i;
 }
 
-/* The vector part of a row; returns the number of bytes done. */
-static size_t sum_row_fast(uint8_t *row, size_t bytes, uint32_t channels, unsigned sample_bytes)
-{
-    if (sample_bytes == 1 && channels == 4)
-        return sum_row_u8x4(row, bytes);
-    if (sample_bytes == 1 && channels == 1)
-        return sum_row_u8x1(row, bytes);
-    if (sample_bytes == 2 && channels == 4)
-        return sum_row_u16x4(row, bytes);
-    return 0;
-}
-#else
-static size_t sum_row_fast(uint8_t *row, size_t bytes, uint32_t channels, unsigned sample_bytes)
-{
-    (void)row, (void)bytes, (void)channels, (void)sample_bytes;
-    return 0;
-}
 #endif
 
 void txm_unpredict_horizontal(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels, unsigned sample_bytes)
 {
     size_t pixel_bytes = (size_t)channels * sample_bytes, bytes = width * pixel_bytes;
     for (uint32_t y = 0; y < rows; y++, pixels += bytes) {
-        size_t done = sum_row_fast(pixels, bytes, channels, sample_bytes);
-        /* Adds to each sample from byte `from` on the sample one pixel to its left. */
+        size_t done = 0;
+#ifdef __SSE2__
+        if (sample_bytes == 1 && channels == 4)
+            done = sum_row_u8x4(pixels, bytes);
+        else if (sample_bytes == 1 && channels == 1)
+            done = sum_row_u8x1(pixels, bytes);
+        else if (sample_bytes == 2 && channels == 4)
+            done = sum_row_u16x4(pixels, bytes);
+#endif
+        /* To each of the other samples, the one a pixel to its left is added. */
         for (size_t i = done < pixel_bytes ? pixel_bytes : done; i < bytes; i += sample_bytes) {
             const uint8_t *left = pixels + i - pixel_bytes;
             if (sample_bytes == 1) {

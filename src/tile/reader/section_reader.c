@@ -75,11 +75,24 @@ static bool read_index(const txm_tx *tx, const txm_section_footer *f, uint8_t *i
     return at == f->index_offset;
 }
 
-/* The size of the decompressed index, 8 bytes for each tile that the image really has, is determined by the image. The
- * index stays as it is, in the memory of the section: a cache that opens many files would otherwise fill the C
- * library's heap with holes. */
-static txm_status load_section(txm_tx *tx, const txm_section_footer *f, const uint8_t *packed, txm_error *err)
+/* Reads the index from the file and checks its checksum. */
+static txm_status load_checked(txm_tx *tx, const txm_section_footer *f, const uint8_t *packed, uint64_t check,
+                               uint64_t image_end, txm_error *err)
 {
+    uint64_t identity;
+    if (check != f->check) {
+        judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "the checksum of its index does not match");
+        return TXM_OK;
+    }
+    if (!txm_map_identity(&tx->map, (size_t)f->image_bytes, &identity) || identity != f->identity ||
+        !same_shape(tx, f)) {
+        judge(tx, TXM_SECTION_STATE_STALE, f->image_bytes,
+              "it was made for another image part: the file was edited since");
+        return TXM_OK;
+    }
+    /* The size of the decompressed index, 8 bytes for each tile that the image really has, is determined by the image.
+     * The index stays as it is, in the memory of the section: a cache that opens many files would otherwise fill the C
+     * library's heap with holes. */
     const uint64_t groups = ((uint64_t)f->tiles + TXM_BORDER_GROUP - 1) / TXM_BORDER_GROUP;
     txm_section *s = malloc(sizeof *s + groups * sizeof s->group_offset[0] + f->index_raw);
     if (!s)
@@ -96,24 +109,6 @@ static txm_status load_section(txm_tx *tx, const txm_section_footer *f, const ui
         return txm_no_memory(err, tx->path);
     judge(tx, TXM_SECTION_STATE_DAMAGED, f->image_bytes, "its index does not fit the file's tiles");
     return TXM_OK;
-}
-
-/* Reads the index from the file and checks its checksum. */
-static txm_status load_checked(txm_tx *tx, const txm_section_footer *f, const uint8_t *index, uint64_t check,
-                               uint64_t image_end, txm_error *err)
-{
-    uint64_t identity;
-    if (check != f->check) {
-        judge(tx, TXM_SECTION_STATE_DAMAGED, image_end, "the checksum of its index does not match");
-        return TXM_OK;
-    }
-    if (!txm_map_identity(&tx->map, (size_t)f->image_bytes, &identity) || identity != f->identity ||
-        !same_shape(tx, f)) {
-        judge(tx, TXM_SECTION_STATE_STALE, f->image_bytes,
-              "it was made for another image part: the file was edited since");
-        return TXM_OK;
-    }
-    return load_section(tx, f, index, err);
 }
 
 /* Checks the footer, the sizes it states, the identity of the image part and the index, in order of cost. The first
