@@ -63,18 +63,8 @@ enum { MOST_DIGITS = 9 }; /* of a frame number: a larger one is a date or the li
 
 /* ---- numbered files ------------------------------------------------------------------------------------------- */
 
-/* Whether `name` is a frame of the same sequence as `like`: its head and tail are the same, and so is the number of
- * digits, unless the number needs more. */
-static bool is_frame(const char *name, const char *like, size_t begin, size_t digits, bool may_be_longer)
-{
-    if (strncmp(name, like, begin) != 0)
-        return false;
-    const size_t found = strspn(name + begin, "0123456789");
-    return (found == digits || (may_be_longer && found > digits && found <= MOST_DIGITS && name[begin] != '0')) &&
-           strcmp(name + begin + found, like + begin + digits) == 0;
-}
-
-/* Adds the files of the folder whose names differ from `like` only in these digits. */
+/* Adds the files of the folder whose names differ from `like` only in these digits, and have as many, unless the number
+ * needs more. */
 static txm_status read_frames(txm_scene *scene, const char *folder, const char *like, size_t begin, size_t digits,
                               bool may_be_longer, file_table *files, txm_error *err)
 {
@@ -84,7 +74,11 @@ static txm_status read_frames(txm_scene *scene, const char *folder, const char *
     if (!dir) /* without the folder there are no frames: the image is missing */
         return is_out_of_reach(errno) ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot open the folder", folder);
     while (status == TXM_OK && (errno = 0, entry = readdir(dir))) {
-        if (!is_frame(entry->d_name, like, begin, digits, may_be_longer))
+        if (strncmp(entry->d_name, like, begin) != 0)
+            continue;
+        const size_t found = strspn(entry->d_name + begin, "0123456789");
+        const bool longer = may_be_longer && found > digits && found <= MOST_DIGITS && entry->d_name[begin] != '0';
+        if ((found != digits && !longer) || strcmp(entry->d_name + begin + found, like + begin + digits) != 0)
             continue;
         char *path = txm_path_join(folder, entry->d_name);
         uint32_t number = (uint32_t)strtoul(entry->d_name + begin, NULL, 10);

@@ -163,9 +163,15 @@ static bool starts_image(const txm_node_list *list, size_t i)
     return i == 0 || !*e[i].image.path || compare_lookups(&e[i - 1].image, &e[i].image) != 0;
 }
 
-/* Users are in the order of the images, so that each image has a contiguous part. */
-static txm_status add_images(txm_scene *scene, const txm_node_list *list, txm_error *err)
+txm_status txm_nodes_collect(txm_scene *scene, txm_node_list *list, txm_error *err)
 {
+    for (size_t i = 0; i < list->entries.count; i++) {
+        txm_node_entry *e = &list->entries.data[i];
+        e->image.tiles = e->image.tile_count ? &scene->tiles.data[e->tiles_begin] : NULL;
+    }
+    if (list->entries.count)
+        qsort(list->entries.data, list->entries.count, sizeof *list->entries.data, compare_nodes);
+    /* Users are in the order of the images, so that each image has a contiguous part. */
     for (size_t i = 0; i < list->entries.count; i++) {
         const txm_node_entry *e = &list->entries.data[i];
         txm_scene_user *user = TXM_STORE_ADD(&scene->store, &scene->users);
@@ -180,12 +186,17 @@ static txm_status add_images(txm_scene *scene, const txm_node_list *list, txm_er
         }
         scene->images.data[scene->images.count - 1].user_count++;
     }
-    return TXM_OK;
-}
-
-/* Each image gets one finding, whichever of its nodes are used for normals. */
-static txm_status report_normals(txm_scene *scene, const txm_node_list *list, txm_error *err)
-{
+    txm_status status = TXM_OK;
+    const txm_scene_user *users = scene->users.data;
+    for (size_t i = 0; status == TXM_OK && i < scene->images.count; i++) {
+        txm_scene_image *image = &scene->images.data[i];
+        image->users = users;
+        users += image->user_count;
+        status = txm_scene_expand(scene, image->state == TXM_SCENE_STATE_PACKED, image, err);
+    }
+    if (status != TXM_OK)
+        return status;
+    /* Each image gets one finding, whichever of its nodes are used for normals. */
     const txm_scene_colors *c = &scene->options.colors;
     const char *canonical = c->canonical ? c->canonical(c->user, "scene_linear") : NULL;
     const char *linear = canonical ? canonical : "scene_linear";
@@ -201,23 +212,4 @@ static txm_status report_normals(txm_scene *scene, const txm_node_list *list, tx
         last = list->entries.data[i].normal ? image : last;
     }
     return TXM_OK;
-}
-
-txm_status txm_nodes_collect(txm_scene *scene, txm_node_list *list, txm_error *err)
-{
-    for (size_t i = 0; i < list->entries.count; i++) {
-        txm_node_entry *e = &list->entries.data[i];
-        e->image.tiles = e->image.tile_count ? &scene->tiles.data[e->tiles_begin] : NULL;
-    }
-    if (list->entries.count)
-        qsort(list->entries.data, list->entries.count, sizeof *list->entries.data, compare_nodes);
-    txm_status status = add_images(scene, list, err);
-    const txm_scene_user *users = scene->users.data;
-    for (size_t i = 0; status == TXM_OK && i < scene->images.count; i++) {
-        txm_scene_image *image = &scene->images.data[i];
-        image->users = users;
-        users += image->user_count;
-        status = txm_scene_expand(scene, image->state == TXM_SCENE_STATE_PACKED, image, err);
-    }
-    return status == TXM_OK ? report_normals(scene, list, err) : status;
 }

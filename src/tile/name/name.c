@@ -25,10 +25,11 @@ static bool is_default_dir(const char *cache_dir)
     return !cache_dir || !*cache_dir;
 }
 
-/* The digest over everything that distinguishes tx files of one source: matrix, colour space, alpha, format, and for an
- * absolute cache folder the place of the source. */
-static bool digest(const char *source_path, const char *cache_dir, const txm_tx_key *key, char hex[TXM_MD5_HEX])
+/* The digest is over everything that distinguishes tx files of one source: matrix, colour space, alpha, format, and for
+ * an absolute cache folder the place of the source. NULL if memory is exhausted, or the current folder is unknown. */
+char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key)
 {
+    char hex[TXM_MD5_HEX];
     txm_bytes text = {0};
     bool absolute = !is_default_dir(cache_dir) && txm_path_is_absolute(cache_dir);
     char *source = absolute ? txm_path_absolute(source_path) : NULL;
@@ -43,14 +44,7 @@ static bool digest(const char *source_path, const char *cache_dir, const txm_tx_
     free(source);
     free(relative);
     txm_bytes_free(&text);
-    return ok;
-}
-
-/* NULL if memory is exhausted, or the current folder is unknown. */
-char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key)
-{
-    char hex[TXM_MD5_HEX];
-    if (!digest(source_path, cache_dir, key, hex))
+    if (!ok)
         return NULL;
     char *name = txm_asprintf("%s.%u-%s.tx", txm_path_base(source_path), txm_blender_format_now()->version, hex);
     /* Files in the current folder have no "./" in front. */
@@ -63,21 +57,6 @@ char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_k
     return path;
 }
 
-/* Reads the digits that end before `end` and follow a dot. NULL if there are none; else where the dot is. */
-static const char *version_before(const char *start, const char *end, unsigned *version)
-{
-    const char *p = end;
-    unsigned long value = 0;
-    while (p > start && p[-1] >= '0' && p[-1] <= '9' && end - p < 6)
-        p--;
-    if (p == end || p - start < 2 || p[-1] != '.')
-        return NULL;
-    for (const char *d = p; d < end; d++)
-        value = value * 10 + (unsigned long)(*d - '0');
-    *version = (unsigned)value;
-    return p - 1;
-}
-
 /* Searches from the end, because the source's name may hold anything. */
 bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33])
 {
@@ -87,12 +66,16 @@ bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned 
     if (n < tail + 4 || strcmp(tx_name + n - (sizeof extension - 1), extension) != 0)
         return false;
     const char *hex = tx_name + n - tail;
-    unsigned found;
     if (hex[-1] != '-' || strspn(hex, "0123456789ABCDEF") != MD5_DIGITS)
         return false;
-    const char *dot = version_before(tx_name, hex - 1, &found);
-    if (!dot)
+    /* The version's digits are before the dash and follow a dot. */
+    const char *digits = hex - 1;
+    while (digits > tx_name && digits[-1] >= '0' && digits[-1] <= '9' && hex - 1 - digits < 6)
+        digits--;
+    if (digits == hex - 1 || digits - tx_name < 2 || digits[-1] != '.')
         return false;
+    const unsigned found = (unsigned)strtoul(digits, NULL, 10);
+    const char *dot = digits - 1;
     *source_name_bytes = (size_t)(dot - tx_name);
     if (version)
         *version = found;

@@ -101,19 +101,6 @@ txm_status txm_scratch_need(const txm_tx *tx, uint8_t **buffer, txm_error *err)
 
 enum { HEADER_BYTES = 2, CHECK_BYTES = 4, DEFLATE = 8, MAX_WINDOW_BITS = 15 - 8, PRESET_DICTIONARY = 0x20 };
 
-/* Returns the size of the raw stream at src; 0 if it is damaged. */
-static size_t inflate_any(struct inflate_state *s, const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes)
-{
-    isal_inflate_init(s);
-    s->crc_flag = ISAL_DEFLATE;
-    s->next_in = (uint8_t *)src;
-    s->avail_in = (uint32_t)src_bytes;
-    s->next_out = dst;
-    s->avail_out = (uint32_t)dst_bytes; /* a tile: at most 16 MiB */
-    bool whole = isal_inflate_stateless(s) == ISAL_DECOMP_OK && !s->avail_out;
-    return whole ? src_bytes - s->avail_in : 0;
-}
-
 /* TXM_ZLIB_PARTS allows a stream that our own encoder made of pieces, which are inflated side by side; any other stream
  * is inflated in the usual way. */
 txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *scratch, uint8_t *dst, size_t dst_bytes,
@@ -133,8 +120,17 @@ txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *sc
     size_t src_bytes = span->bytes - HEADER_BYTES, used = 0;
     if (kind == TXM_ZLIB_PARTS)
         used = txm_parts_inflate(scratch->parts, src, src_bytes, dst, dst_bytes);
-    if (!used)
-        used = inflate_any(scratch->inflate, src, src_bytes, dst, dst_bytes);
+    if (!used) {
+        struct inflate_state *s = scratch->inflate;
+        isal_inflate_init(s);
+        s->crc_flag = ISAL_DEFLATE;
+        s->next_in = (uint8_t *)src;
+        s->avail_in = (uint32_t)src_bytes;
+        s->next_out = dst;
+        s->avail_out = (uint32_t)dst_bytes; /* a tile: at most 16 MiB */
+        const bool whole = isal_inflate_stateless(s) == ISAL_DECOMP_OK && !s->avail_out;
+        used = whole ? src_bytes - s->avail_in : 0; /* the size of the raw stream; 0 if it is damaged */
+    }
     if (!used || src_bytes - used < CHECK_BYTES)
         return TXM_OK;
     const uint8_t *end = src + used;

@@ -101,29 +101,6 @@ static txm_status replay_trace(const txm_trace *trace, txm_cache *c, txm_cache_t
     return status;
 }
 
-/* Textures are added in the order of the trace, so their numbers are its indices. */
-static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o, bool *refused, txm_cache **out,
-                            txm_error *err)
-{
-    txm_cache_options how;
-    const txm_rehearsal rehearsal = {trace, shape_in_trace, pixel_of};
-    txm_cache_options_init_cycles(&how);
-    how.max_bytes = o->max_bytes;
-    how.policy = o->policy;
-    how.keep_epochs = o->keep_epochs;
-    how.threads = 1;
-    how.coalesce = TXM_COALESCE_CONSTANT;
-    how.allocator = (txm_cache_allocator){allocate_replay, release, refused};
-    txm_status status = txm_cache_new(&how, out, err);
-    if (status != TXM_OK)
-        return status;
-    txm_rehearse(*out, &rehearsal);
-    const txm_trace_texture *x;
-    for (uint32_t i = 0; status == TXM_OK && (x = txm_trace_texture_at(trace, i)); i++)
-        status = txm_rehearse_add(*out, x->path, x->extension, err);
-    return status;
-}
-
 /* Replays a trace on a cache. A tile that failed was never loaded and would make the counts too low, so any failure
  * fails the replay. */
 static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, txm_replay_counts *out, txm_error *err)
@@ -133,7 +110,23 @@ static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, 
     txm_trace_cursor *cursor = NULL;
     txm_cache_stats s;
     bool refused = false;
-    txm_status status = new_cache(trace, o, &refused, &c, err);
+    txm_cache_options how;
+    const txm_rehearsal rehearsal = {trace, shape_in_trace, pixel_of};
+    txm_cache_options_init_cycles(&how);
+    how.max_bytes = o->max_bytes;
+    how.policy = o->policy;
+    how.keep_epochs = o->keep_epochs;
+    how.threads = 1;
+    how.coalesce = TXM_COALESCE_CONSTANT;
+    how.allocator = (txm_cache_allocator){allocate_replay, release, &refused};
+    txm_status status = txm_cache_new(&how, &c, err);
+    if (status != TXM_OK)
+        return status;
+    txm_rehearse(c, &rehearsal);
+    /* Textures are added in the order of the trace, so their numbers are its indices. */
+    const txm_trace_texture *x;
+    for (uint32_t i = 0; status == TXM_OK && (x = txm_trace_texture_at(trace, i)); i++)
+        status = txm_rehearse_add(c, x->path, x->extension, err);
     if (status == TXM_OK)
         status = txm_cache_thread_new(c, &t, err);
     if (status == TXM_OK)

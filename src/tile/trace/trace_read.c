@@ -336,9 +336,12 @@ static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd,
     return status;
 }
 
-/* A newer version is reported as NEWER instead of as damage, because the remedy is a newer txmill. */
-static txm_status read_trace_header(txm_trace *t, txm_error *err)
+static txm_status read_trace_bytes(txm_trace *t, txm_error *err)
 {
+    /* Unpacked bytes are limited to MORE plus TIMES the file's size; in memory, records take up to seven times that. */
+    enum { MORE = 2 << 20, TIMES = 8 };
+    static const txm_trace_block kinds[] = {TXM_TRACE_BLOCK_TEXTURES, TXM_TRACE_BLOCK_SAMPLERS,
+                                            TXM_TRACE_BLOCK_CONSTANTS, TXM_TRACE_BLOCK_PARTIAL, TXM_TRACE_BLOCK_END};
     uint8_t h[TXM_TRACE_HEADER_BYTES];
     if (t->bytes < sizeof h)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a trace of a texture cache", t->path);
@@ -347,25 +350,14 @@ static txm_status read_trace_header(txm_trace *t, txm_error *err)
         return status;
     if (memcmp(h, TXM_TRACE_MAGIC, 8) != 0)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a trace of a texture cache", t->path);
+    /* A newer version is reported as NEWER instead of as damage, because the remedy is a newer txmill. */
     if (txm_load_le32(h + 8) != TXM_TRACE_VERSION)
         return txm_fail(err, TXM_STATUS_NEWER, "%s: is a trace of version %u; this txmill reads version %d", t->path,
                         txm_load_le32(h + 8), TXM_TRACE_VERSION);
     t->info.records = txm_load_le32(h + 12);
     if (!t->info.records || t->info.records & ~(uint32_t)(TXM_TRACE_TILES | TXM_TRACE_LOOKUPS))
         return txm_trace_corrupt(t, err, "it holds neither tiles nor lookups");
-    return TXM_OK;
-}
-
-static txm_status read_trace_bytes(txm_trace *t, txm_error *err)
-{
-    /* Unpacked bytes are limited to MORE plus TIMES the file's size; in memory, records take up to seven times that. */
-    enum { MORE = 2 << 20, TIMES = 8 };
-    static const txm_trace_block kinds[] = {TXM_TRACE_BLOCK_TEXTURES, TXM_TRACE_BLOCK_SAMPLERS,
-                                            TXM_TRACE_BLOCK_CONSTANTS, TXM_TRACE_BLOCK_PARTIAL, TXM_TRACE_BLOCK_END};
-    txm_status status = read_trace_header(t, err);
-    if (status == TXM_OK)
-        status = list_blocks(t, err);
-    if (status != TXM_OK)
+    if ((status = list_blocks(t, err)) != TXM_OK)
         return status;
     ZSTD_DCtx *zstd = ZSTD_createDCtx();
     uint8_t *stored = malloc(txm_trace_stored_max()), *raw = malloc(TXM_TRACE_BLOCK_MAX);

@@ -38,43 +38,38 @@ static const char *plain_name(const char *id_name)
 
 /* ---- uses ----------------------------------------------------------------------------------------------------- */
 
-/* Nodes whose image is in a missing library are skipped: the library is reported already. */
-static bool collect_node(txm_scene *scene, txm_blend_use use)
-{
-    txm_blend *blend = scene->blend;
-    const txm_node *node = &blend->files.data[use.file].model.nodes.data[use.node];
-    uint32_t id;
-    if (!node->id || !txm_blend_follow(blend, &use.image_file, node->id, &id))
-        return true;
-    txm_model *model = &blend->files.data[use.image_file].model;
-    use.image = model->ids.data[id].image;
-    if (use.image == TXM_NO_INDEX)
-        return true; /* a node group, a script or the like */
-    txm_image *image = &model->images.data[use.image];
-    image->legacy_data |= node->legacy_data;
-    if (image->in_scene == TXM_NO_INDEX) {
-        txm_blend_use *origin = TXM_STORE_ADD(&scene->store, &blend->origins);
-        if (!origin)
-            return false;
-        *origin = use;
-        image->in_scene = (uint32_t)blend->origins.count - 1;
-    }
-    txm_blend_use *out = TXM_STORE_ADD(&scene->store, &blend->uses);
-    if (out)
-        *out = use;
-    return out != NULL;
-}
-
-/* Only trees that a render can reach count. */
+/* Only trees that a render can reach count. Nodes whose image is in a missing library are skipped: the library is
+ * reported already. */
 static bool collect_uses(txm_scene *scene)
 {
-    for (uint32_t file = 0; file < scene->blend->files.count; file++) {
-        const txm_model *model = &scene->blend->files.data[file].model;
-        for (uint32_t t = 0; t < model->trees.count; t++) {
-            const txm_tree *tree = &model->trees.data[t];
-            for (uint32_t n = tree->nodes.begin; n < tree->nodes.end && model->ids.data[tree->id].reached; n++)
-                if (!collect_node(scene, (txm_blend_use){file, tree->id, t, n, .image_file = file}))
+    txm_blend *blend = scene->blend;
+    for (uint32_t file = 0; file < blend->files.count; file++) {
+        const txm_model *from = &blend->files.data[file].model;
+        for (uint32_t t = 0; t < from->trees.count; t++) {
+            const txm_tree *tree = &from->trees.data[t];
+            for (uint32_t n = tree->nodes.begin; n < tree->nodes.end && from->ids.data[tree->id].reached; n++) {
+                const txm_node *node = &from->nodes.data[n];
+                txm_blend_use use = {file, tree->id, t, n, .image_file = file};
+                uint32_t id;
+                if (!node->id || !txm_blend_follow(blend, &use.image_file, node->id, &id))
+                    continue;
+                txm_model *model = &blend->files.data[use.image_file].model;
+                use.image = model->ids.data[id].image;
+                if (use.image == TXM_NO_INDEX)
+                    continue; /* a node group, a script or the like */
+                txm_image *image = &model->images.data[use.image];
+                image->legacy_data |= node->legacy_data;
+                const bool first = image->in_scene == TXM_NO_INDEX;
+                txm_blend_use *origin = first ? TXM_STORE_ADD(&scene->store, &blend->origins) : NULL;
+                txm_blend_use *out = origin || !first ? TXM_STORE_ADD(&scene->store, &blend->uses) : NULL;
+                if (!out)
                     return false;
+                *out = use;
+                if (first) {
+                    *origin = use;
+                    image->in_scene = (uint32_t)blend->origins.count - 1;
+                }
+            }
         }
     }
     return true;

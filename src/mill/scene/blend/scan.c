@@ -115,17 +115,6 @@ static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
 
 /* ---- runs ----------------------------------------------------------------------------------------------------- */
 
-static txm_status end_run(scan *s, txm_error *err)
-{
-    if (s->current == TXM_NO_INDEX)
-        return TXM_OK;
-    txm_digest digest = {&s->schema, s->model, s->store, s->options->links};
-    bool ok = txm_digest_run(&digest, s->current, &s->run);
-    s->model->ids.data[s->current].edges.end = (uint32_t)s->model->edges.count;
-    s->current = TXM_NO_INDEX;
-    return ok ? TXM_OK : exhausted(s, err);
-}
-
 /* Makes the block's ID the current one; none if it does not matter. */
 static txm_status begin_run(scan *s, const txm_block *block, txm_error *err)
 {
@@ -226,8 +215,12 @@ static txm_status pass(scan *s, txm_error *err)
     for (;;) {
         txm_status status = txm_walk_next(&s->walk, &block, err);
         const bool data = status == TXM_OK && txm_block_is(&block, "DATA");
-        if (status == TXM_OK && !data) /* it ends the run before it */
-            status = end_run(s, err);
+        if (status == TXM_OK && !data && s->current != TXM_NO_INDEX) { /* it ends the run before it */
+            const txm_digest digest = {&s->schema, s->model, s->store, s->options->links};
+            status = txm_digest_run(&digest, s->current, &s->run) ? TXM_OK : exhausted(s, err);
+            s->model->ids.data[s->current].edges.end = (uint32_t)s->model->edges.count;
+            s->current = TXM_NO_INDEX;
+        }
         if (status == TXM_OK && txm_block_is(&block, "GLOB")) {
             status = read_global(s, &block, err);
         } else if (status == TXM_OK) {
