@@ -229,6 +229,8 @@ static void read_ptex(parser *p)
         return;
     }
     const uint32_t pages = txm_ptex_pages_info_of(image->pages)->pages;
+    if (pages == 1) /* a texture of its own, which takes less to look up than a set */
+        return;
     image->udims = stm_calloc(pages, sizeof *image->udims);
     if (!image->udims) {
         stm_words_no_memory(&p->words);

@@ -374,7 +374,7 @@ static txm_status add_ptex_page(stm_render_textures *t, const stm_render_scene *
     const txm_ptex_pages_info *info = txm_ptex_pages_info_of(from->pages);
     stm_bound_image *bound = &t->bound[image];
     if (!t->pages[image])
-        t->pages[image] = stm_calloc(from->udim_count, sizeof *t->pages[image]);
+        t->pages[image] = stm_calloc(info->pages, sizeof *t->pages[image]);
     char *name = stm_asprintf("%s, page %u", from->path, number + 1001);
     if (!t->pages[image] || !name) {
         free(name);
@@ -438,6 +438,7 @@ static txm_status add_image(stm_render_textures *t, const stm_render_options *o,
                         TXM_EXTENSION_U(from->extension) != TXM_EXTENSION_CLIP &&
                         TXM_EXTENSION_V(from->extension) != TXM_EXTENSION_CLIP;
     txm_status status = from->udim_count ? add_udim(t, o, scene, image, load, &bound->texture, err)
+                        : from->pages    ? add_ptex_page(t, scene, image, 0, load, &bound->texture, err)
                                          : add_file(t, o, scene, image, from->path, load, &bound->texture, err);
     if (status)
         return status;
