@@ -58,24 +58,6 @@ static txm_status load_builtin(txm_color_config *config, const char *working_spa
     return TXM_OK;
 }
 
-/* Whether `space` is a linear encoding relative to the config's own scene_linear: half the light has half the value. */
-static bool is_linear(const txm_color_config *config, const char *space)
-{
-    txm_ocio_processor *processor = NULL;
-    float full[3] = {0.75f, 0.5f, 0.25f}, half[3] = {0.375f, 0.25f, 0.125f};
-    if (txm_ocio_processor_new(config->library->ocio, space, "scene_linear", &processor, NULL) != TXM_OK)
-        return false;
-    txm_ocio_apply_rgb(processor, full);
-    txm_ocio_apply_rgb(processor, half);
-    txm_ocio_processor_free(&processor);
-    for (int c = 0; c < 3; c++) {
-        float difference = full[c] - 2 * half[c];
-        if (!(difference < 1e-4f && difference > -1e-4f))
-            return false;
-    }
-    return true;
-}
-
 /* Every config needs its spaces, its version and the matrix, wherever it comes from. The scene's working space becomes
  * the config's role scene_linear, as in Blender. */
 static txm_status finish(txm_color_config *config, const txm_color_options *options, txm_error *err)
@@ -105,7 +87,22 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
         txm_color_suggest(config, name, err);
         return TXM_STATUS_COLORSPACE;
     }
-    if (space && (space->is_data || space->reason || !is_linear(config, space->name)))
+    /* In a linear encoding relative to the config's own scene_linear, half the light has half the value. */
+    txm_ocio_processor *processor = NULL;
+    bool usable =
+        space && !space->is_data && !space->reason &&
+        txm_ocio_processor_new(config->library->ocio, space->name, "scene_linear", &processor, NULL) == TXM_OK;
+    if (usable) {
+        float full[3] = {0.75f, 0.5f, 0.25f}, half[3] = {0.375f, 0.25f, 0.125f};
+        txm_ocio_apply_rgb(processor, full);
+        txm_ocio_apply_rgb(processor, half);
+        for (int c = 0; c < 3; c++) {
+            const float difference = full[c] - 2 * half[c];
+            usable = usable && difference < 1e-4f && difference > -1e-4f;
+        }
+    }
+    txm_ocio_processor_free(&processor);
+    if (space && !usable)
         return txm_fail(err, TXM_STATUS_COLORSPACE,
                         "\"%s\" cannot be the working space: it is not a linear colour space that can be built; "
                         "Blender offers Linear Rec.709, Linear Rec.2020 and ACEScg",

@@ -245,26 +245,6 @@ static txm_status set_up(attempt *a, txm_error *err)
     return TXM_OK;
 }
 
-/* This is safe after any failure of set_up. */
-static void tear_down(attempt *a)
-{
-    if (a->job.group)
-        txm_group_wait(a->job.group, 0);
-    txm_tiler_free(&a->tiler);
-    txm_encode_queue_free(&a->queue);
-    txm_hash_stage_free(&a->hash_stage);
-    txm_pixel_hash_free(&a->hash);
-    /* The device's buffers are the bands of all stages before this line. */
-    const char *note = txm_gpu_stage_close(&a->feed.device);
-    if (note)
-        txm_context_log(a->request->context, TXM_LOG_LEVEL_WARNING, "%s: %s", a->device, note);
-    txm_section_writer_free(&a->section);
-    txm_tx_writer_close(&a->writer);
-    txm_strand_free(a->pyramid_strand);
-    txm_publish_abort(&a->publish);
-    txm_job_destroy(&a->job);
-}
-
 /* Appends the levels above level 0 from the spill, then what is known only at the end (digest, averages), then the
  * section. The file is read back to check it. */
 static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
@@ -348,7 +328,21 @@ txm_status txm_attempt_run(const txm_attempt_request *request, txm_publish **pub
         a->publish = NULL;
     }
     result->failed_again = txm_gpu_stage_failed_again(a->feed.device);
-    tear_down(a);
+    if (a->job.group)
+        txm_group_wait(a->job.group, 0);
+    txm_tiler_free(&a->tiler);
+    txm_encode_queue_free(&a->queue);
+    txm_hash_stage_free(&a->hash_stage);
+    txm_pixel_hash_free(&a->hash);
+    /* The device's buffers are the bands of all stages before this line. */
+    const char *note = txm_gpu_stage_close(&a->feed.device);
+    if (note)
+        txm_context_log(request->context, TXM_LOG_LEVEL_WARNING, "%s: %s", a->device, note);
+    txm_section_writer_free(&a->section);
+    txm_tx_writer_close(&a->writer);
+    txm_strand_free(a->pyramid_strand);
+    txm_publish_abort(&a->publish);
+    txm_job_destroy(&a->job);
     free(a);
     return status;
 }

@@ -106,21 +106,6 @@ static void scale_colors(float *rgba, size_t count, bool divide)
     }
 }
 
-/* A pixel of halves that contains NaN, or whose alpha is NaN, has no colour, but some versions and curves of
- * OpenColorIO turn NaN into a number. A NaN in the last channel makes the whole pixel 0 later. The row before the
- * conversion is still in its place. */
-static void keep_nan(const txm_conform *c, const void *row, float *converted)
-{
-    size_t bytes = txm_type_bytes(c->type), channels = c->channels, last = channels - 1;
-    const uint8_t *sample = row;
-    for (size_t i = 0; i < channels * c->width; i++, sample += bytes) {
-        float before;
-        c->ops->to_float(c->type, sample, &before, 1);
-        if (isnan(before) && (c->type == TXM_TYPE_HALF || i % channels == 3))
-            converted[i / channels * channels + last] = before;
-    }
-}
-
 /* Grey is converted as RGBA with equal channels. NaN is put back where it was, because a transform would spread it, or
  * turn it into a number. */
 static void convert_row(const txm_conform *c, void *row, float *scratch)
@@ -148,8 +133,15 @@ static void convert_row(const txm_conform *c, void *row, float *scratch)
         if (c->divide)
             scale_colors(scratch, pixels, false);
     }
-    if (nan)
-        keep_nan(c, row, scratch);
+    /* A pixel of halves that contains NaN, or whose alpha is NaN, has no colour, but some versions and curves of
+     * OpenColorIO turn NaN into a number. A NaN in the last channel makes the whole pixel 0 later. */
+    const uint8_t *sample = row; /* as it was before the conversion */
+    for (size_t i = 0; nan && i < samples; i++, sample += txm_type_bytes(c->type)) {
+        float before;
+        c->ops->to_float(c->type, sample, &before, 1);
+        if (isnan(before) && (c->type == TXM_TYPE_HALF || i % c->channels == 3))
+            scratch[i / c->channels * c->channels + c->channels - 1] = before;
+    }
     c->ops->from_float(c->type, scratch, row, samples);
 }
 
