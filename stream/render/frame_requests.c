@@ -43,15 +43,19 @@ static void write_later(stm_part_requests *p, uint32_t block, txm_tile_key key)
         p->full++;
         return;
     }
-    p->waiting[p->waiting_count++] = (stm_block_request){key, block};
+    p->waiting[p->waiting_count++] = (stm_block_request){key, block, 0};
 }
 
-void stm_request_settle(stm_part_requests *p, uint32_t blocks)
+void stm_request_settle(stm_part_requests *p)
 {
-    for (uint32_t block = 0; p->waiting_count && block < blocks; block++)
-        for (size_t i = 0; i < p->waiting_count; i++)
-            if (p->waiting[i].block == block)
-                write_request(p, p->waiting[i].key);
+    uint32_t first[STM_GROUP_BLOCKS] = {0};
+    for (size_t i = p->waiting_count; i-- > 0;) {
+        p->waiting[i].next = first[p->waiting[i].block];
+        first[p->waiting[i].block] = (uint32_t)i + 1;
+    }
+    for (uint32_t block = 0; p->waiting_count && block < STM_GROUP_BLOCKS; block++)
+        for (uint32_t i = first[block]; i; i = p->waiting[i - 1].next)
+            write_request(p, p->waiting[i - 1].key);
     p->waiting_count = 0;
 }
 

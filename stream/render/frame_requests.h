@@ -12,7 +12,8 @@
 #define STM_STREAM_FRAME_REQUESTS_H
 #include "render/frames.h"
 
-enum { STM_BLOCK_LANES = 32, STM_STEP_KEYS = 16 };
+/* A group of blocks takes its steps together; its paths stay in a processor's cache. */
+enum { STM_BLOCK_LANES = 32, STM_GROUP_BLOCKS = 16, STM_STEP_KEYS = 16 };
 
 /* The misses of a block's lanes in one step; the requests of each lane are in the order in which it makes them. */
 typedef struct stm_step_misses {
@@ -24,7 +25,7 @@ typedef struct stm_step_misses {
 /* A request that a block of a group has written, in the order of the group's steps. */
 typedef struct stm_block_request {
     txm_tile_key key;
-    uint32_t block;
+    uint32_t block, next; /* next: index + 1 of the block's next request, once they are settled */
 } stm_block_request;
 
 /* The requests of a part of the picture. Blocks that take their steps together write to `waiting`, because requests are
@@ -44,8 +45,8 @@ typedef struct stm_part_requests {
 void stm_request_note(stm_step_misses *step, stm_part_requests *part, uint32_t lane, txm_tile_key key);
 /* Ends a step of a block: waves of `wave` lanes (0 or 1: single lanes) write their misses. */
 void stm_request_write(stm_step_misses *step, stm_part_requests *part, uint32_t wave);
-/* Ends a group: blocks 0 to `blocks` - 1 have taken all of their steps. */
-void stm_request_settle(stm_part_requests *part, uint32_t blocks);
+/* Ends a group, whose blocks have taken all of their steps. */
+void stm_request_settle(stm_part_requests *part);
 
 /* The list of a frame, and its distinct keys in the order of their first requests. */
 typedef struct stm_request_list {

@@ -15,8 +15,7 @@
 #include <string.h>
 
 enum { BLOCK_W = 8, BLOCK_H = STM_BLOCK_LANES / BLOCK_W, BLOCKS_PER_PART = 64 };
-/* Groups whose paths stay in a processor's cache. */
-enum { GROUP_BLOCKS = 16, GROUP_PATHS = GROUP_BLOCKS * STM_BLOCK_LANES };
+enum { GROUP_PATHS = STM_GROUP_BLOCKS * STM_BLOCK_LANES };
 
 /* ---- the film ---- */
 
@@ -107,7 +106,7 @@ typedef struct block_group {
     uint8_t block[GROUP_PATHS];
     stm_path paths[GROUP_PATHS];
     stm_path_step steps[GROUP_PATHS];
-    stm_step_misses misses[GROUP_BLOCKS];
+    stm_step_misses misses[STM_GROUP_BLOCKS];
     stm_lookup_batch batch;
 } block_group;
 
@@ -179,7 +178,7 @@ static void trace_group(stm_frame_part *part, block_group *g, uint32_t first, ui
                 }
             }
     }
-    stm_request_settle(&part->requests, blocks);
+    stm_request_settle(&part->requests);
 }
 
 static void trace_part(void *arg)
@@ -191,8 +190,9 @@ static void trace_part(void *arg)
     g.batch.samplers = part->trace->samplers;
     g.batch.moves = true;
     part->source.base.batch = part->trace->samplers ? &g.batch : NULL;
-    for (uint32_t i = 0; i < part->count && !stm_is_cancelled(part->trace->options->render.cancel); i += GROUP_BLOCKS)
-        trace_group(part, &g, part->first + i, part->count - i < GROUP_BLOCKS ? part->count - i : GROUP_BLOCKS);
+    for (uint32_t i = 0; i < part->count && !stm_is_cancelled(part->trace->options->render.cancel);
+         i += STM_GROUP_BLOCKS)
+        trace_group(part, &g, part->first + i, part->count - i < STM_GROUP_BLOCKS ? part->count - i : STM_GROUP_BLOCKS);
     part->source.base.batch = NULL;
     if (!pthread_equal(pthread_self(), part->trace->caller))
         part->others_seconds += stm_thread_seconds() - begin;

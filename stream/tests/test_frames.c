@@ -96,7 +96,7 @@ TEST(one_lane_of_a_wave_writes)
             stm_request_note(&step, &part, lane, lane % 2 ? a : b);
         ck_assert_uint_eq(part.requested, 0);
         stm_request_write(&step, &part, waves[i].wave);
-        stm_request_settle(&part, 1);
+        stm_request_settle(&part);
         ck_assert_uint_eq(part.missed, 32);
         ck_assert_uint_eq(part.requested, waves[i].written);
         ck_assert_uint_eq(part.count, waves[i].written);
@@ -114,7 +114,7 @@ TEST(lists_are_bounded_and_rejected_at_random)
     for (uint32_t i = 0; i < 1000; i++) {
         stm_request_note(&step, &part, i % 32, (1 << 23) | (i % 100));
         stm_request_write(&step, &part, 0);
-        stm_request_settle(&part, 1);
+        stm_request_settle(&part);
     }
     ck_assert_uint_eq(part.requested, 1000);
     ck_assert_uint_eq(part.full, 936);
@@ -131,7 +131,7 @@ TEST(lists_are_bounded_and_rejected_at_random)
     for (uint32_t i = 0; i < 1000; i++) {
         stm_request_note(&step, &part, i % 32, (1 << 23) | (i % 100));
         stm_request_write(&step, &part, 0);
-        stm_request_settle(&part, 1);
+        stm_request_settle(&part);
     }
     ck_assert_uint_eq(part.count + part.rejected, 1000);
     ck_assert_uint_gt(part.rejected, 420);
@@ -229,7 +229,7 @@ TEST(batches_are_shown_when_they_are_paid_for)
     ck_assert_uint_eq(f.lookups.texels, 2);
     ck_assert_uint_eq(f.lookups.stand_ins, 2);
     stm_request_write(&step, &part, 8);
-    stm_request_settle(&part, 1);
+    stm_request_settle(&part);
     ck_assert_uint_eq(part.requested, 2);
     stm_request_list_clear(&list);
     stm_request_list_add(&list, &part);
@@ -244,7 +244,7 @@ TEST(batches_are_shown_when_they_are_paid_for)
         f.base.state.random = 77;
         f.base.lookup(&f.base, &bound, at, &found);
         stm_request_write(&step, &part, 8);
-        stm_request_settle(&part, 1);
+        stm_request_settle(&part);
         ck_assert_uint_eq(part.requested, 0); /* tiles that are being loaded are not requested again */
         ck_assert_uint_eq(f.lookups.sharp, turn < 2 ? 0 : 2);
         stm_frame_loads_skip(&loads);

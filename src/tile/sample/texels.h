@@ -74,25 +74,28 @@ static inline int texels_find(const txm_view *view, const txm_view_texture *t, u
     return 1;
 }
 
-/* What is shown for a texel that is missing: the codes of one in a coarser level, or NULL and a colour. */
-static inline const uint8_t *texels_instead(const txm_view *view, txm_texel_miss miss, const texels_place *at,
-                                            int after, txm_texel_miss **next, float rgba[4])
+/* What is shown for a texel that is missing: the codes of one in a coarser level; NULL: magenta if the miss says
+ * `failed`, or else the average. */
+static inline const uint8_t *texels_instead(const txm_view *view, const texels_place *at, txm_texel_miss *miss)
 {
-    const txm_view_texture *t = view->textures + miss.texture;
+    const txm_view_texture *t = view->textures + miss->texture;
     texels_texel found = {.codes = NULL};
-    miss.state = miss.state == TXM_SLOT_UNREGISTERED ? txm_view_slot(view, t->first + miss.level) : miss.state;
-    miss.failed = miss.state == TXM_SLOT_FAILED || miss.state == TXM_SLOT_UNREADABLE + view->round;
-    if (miss.failed)
-        txm_color_store(txm_rgba_make(1.0f, 0.0f, 1.0f, 1.0f), rgba);
-    else {
-        for (miss.shown = miss.level + 1; miss.shown < t->levels && !found.codes; miss.shown += !found.codes)
-            texels_find(view, t, miss.shown, at, &found);
-        if (found.codes)
+    if (miss->state == TXM_SLOT_UNREGISTERED)
+        miss->state = txm_view_slot(view, t->first + miss->level);
+    miss->failed = miss->state == TXM_SLOT_FAILED || miss->state == TXM_SLOT_UNREADABLE + view->round;
+    if (miss->failed)
+        return NULL;
+    for (miss->shown = miss->level + 1; miss->shown < t->levels; miss->shown++) {
+        const uint32_t w = txm_level_size(t->width, miss->shown), h = txm_level_size(t->height, miss->shown);
+        /* Where a level is one tile, it is known without the place whether that is there. */
+        if (!((w - 1) >> t->tile_shift | (h - 1) >> t->tile_shift) &&
+            txm_find_tile(view, txm_number_of(t, miss->shown, w, 0, 0)).slot >= TXM_SLOT_STATES)
+            continue;
+        if (texels_find(view, t, miss->shown, at, &found) && found.codes) {
             txm_touch_tile(view, found.entry.word, found.entry.mark, found.entry.index);
-        else
-            txm_texel_average(t, after, rgba);
+            break;
+        }
     }
-    *(*next)++ = miss;
     return found.codes;
 }
 
@@ -141,12 +144,17 @@ static inline void texels_element(const txm_view *view, const txm_texels *b, siz
             txm_touch_tile(view, found[k].entry.word, found[k].entry.mark, found[k].entry.index);
             count++;
         } else if (shown[k]) {
-            const txm_texel_miss miss = {.sample = (uint32_t)i,
-                                         .texture = (uint32_t)(t - view->textures),
-                                         .level = low + k,
-                                         .tile = found[k].tile,
-                                         .state = found[k].entry.slot};
-            codes = texels_instead(view, miss, &at, how->after, misses, colors[k]);
+            txm_texel_miss miss = {.sample = (uint32_t)i,
+                                   .texture = (uint32_t)(t - view->textures),
+                                   .level = low + k,
+                                   .tile = found[k].tile,
+                                   .state = found[k].entry.slot};
+            codes = texels_instead(view, &at, &miss);
+            if (miss.failed)
+                txm_color_store(txm_rgba_make(1.0f, 0.0f, 1.0f, 1.0f), colors[k]);
+            else if (!codes)
+                txm_texel_average(t, how->after, colors[k]);
+            *(*misses)++ = miss;
         }
         if (codes)
             txm_texel_decoded(t, codes, how->after, b->decoded, colors[k]);

@@ -24,7 +24,11 @@ typedef struct texels_work {
     _Alignas(64) int32_t low[TEXELS_AT_ONCE];
     _Alignas(64) float u[TEXELS_AT_ONCE], v[TEXELS_AT_ONCE], move_x[TEXELS_AT_ONCE], move_y[TEXELS_AT_ONCE];
     const uint8_t *codes[2][TEXELS_AT_ONCE]; /* NULL: the texel has this colour */
-    float color[2][TEXELS_AT_ONCE][4];
+    txm_rgba color[2][TEXELS_AT_ONCE];
+    /* The last average that was needed: neighbours often miss in the same texture. */
+    const txm_view_texture *averaged;
+    int averaged_after;
+    txm_rgba average;
     uint8_t levels[TEXELS_AT_ONCE];
     uint8_t bytes[TEXELS_AT_ONCE]; /* the texels are of 3 or 4 bytes: this many; else 0 */
 } texels_work;
@@ -172,6 +176,7 @@ TXM_RARE uint32_t texels_send_instead(const txm_view *view, const txm_texels *b,
 {
     const txm_view_texture *t = w->texture[i];
     const texels_place at = {w->u[i], w->v[i], w->move_x[i], w->move_y[i]};
+    const int after = b->samplers[b->how[begin + i]].after;
     uint32_t there = 0;
     if (!misses) {
         w->levels[i] = 0;
@@ -185,13 +190,21 @@ TXM_RARE uint32_t texels_send_instead(const txm_view *view, const txm_texels *b,
             txm_touch_tile(view, found.word, found.mark, found.index);
             there++;
         } else {
-            const txm_texel_miss miss = {.sample = (uint32_t)(begin + i),
-                                         .texture = (uint32_t)(t - view->textures),
-                                         .level = level,
-                                         .tile = txm_is_packed(t) ? 0 : number - t->first - t->level_first[level],
-                                         .state = found.slot};
-            w->codes[k][i] =
-                texels_instead(view, miss, &at, b->samplers[b->how[begin + i]].after, misses, w->color[k][i]);
+            txm_texel_miss miss = {.sample = (uint32_t)(begin + i),
+                                   .texture = (uint32_t)(t - view->textures),
+                                   .level = level,
+                                   .tile = txm_is_packed(t) ? 0 : number - t->first - t->level_first[level],
+                                   .state = found.slot};
+            w->codes[k][i] = texels_instead(view, &at, &miss);
+            *(*misses)++ = miss;
+            if (!miss.failed && !w->codes[k][i] && (w->averaged != t || w->averaged_after != after)) {
+                float rgba[4];
+                txm_texel_average(t, after, rgba);
+                w->average = txm_rgba_make(rgba[0], rgba[1], rgba[2], rgba[3]);
+                w->averaged = t;
+                w->averaged_after = after;
+            }
+            w->color[k][i] = miss.failed ? txm_rgba_make(1.0f, 0.0f, 1.0f, 1.0f) : w->average;
         }
         __builtin_prefetch(w->codes[k][i]);
     }
@@ -221,7 +234,7 @@ TXM_FAST txm_rgba texels_read(const texels_work *w, size_t i, int k, int after, 
 {
     uint32_t code;
     if (TXM_UNLIKELY(!w->codes[k][i]))
-        return txm_rgba_make(w->color[k][i][0], w->color[k][i][1], w->color[k][i][2], w->color[k][i][3]);
+        return w->color[k][i];
     memcpy(&code, w->codes[k][i], sizeof code);
     code |= w->bytes[i] == 3 ? 0xFF000000u : 0;
     const int divides = (after & TXM_AFTER_UNASSOCIATE) && code >> 24 != 0 && code >> 24 != 255;
@@ -242,6 +255,8 @@ static uint64_t texels_batch(const txm_view *view, const txm_texels *b, txm_texe
 {
     texels_work w;
     uint64_t texels = 0;
+    w.averaged = NULL;
+    w.average = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     for (size_t begin = 0; begin < b->count; begin += TEXELS_AT_ONCE) {
         const size_t left = b->count - begin, n = left < TEXELS_AT_ONCE ? left : TEXELS_AT_ONCE;
         for (size_t i = 0; i < n; i++) {
