@@ -13,15 +13,6 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-/* Stores whether an entry is a plain file if the file system says so, which saves a stat for each. */
-static bool add_dirent(txm_entries *e, const struct dirent *d)
-{
-    char *name = TXM_GROW(e->items, e->capacity, e->count) ? txm_strdup(d->d_name) : NULL;
-    if (name)
-        e->items[e->count++] = (txm_entry){name, d->d_type != DT_UNKNOWN && d->d_type != DT_DIR && d->d_type != DT_LNK};
-    return name != NULL;
-}
-
 static int compare_entries(const void *a, const void *b)
 {
     return strcmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
@@ -37,7 +28,14 @@ txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err
     struct dirent *d;
     /* Only errno distinguishes the end of the folder from a failure of readdir. */
     for (errno = 0; status == TXM_OK && (d = readdir(dir)); errno = 0) {
-        if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && !add_dirent(&e, d))
+        if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
+            continue;
+        char *name = TXM_GROW(e.items, e.capacity, e.count) ? txm_strdup(d->d_name) : NULL;
+        /* If the file system says that it is a plain file, that saves a stat. */
+        if (name)
+            e.items[e.count++] =
+                (txm_entry){name, d->d_type != DT_UNKNOWN && d->d_type != DT_DIR && d->d_type != DT_LNK};
+        else
             status = txm_no_memory(err, folder);
     }
     if (status == TXM_OK && errno)

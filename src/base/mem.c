@@ -9,7 +9,8 @@
 
 txm_status txm_no_memory(txm_error *err, const char *subject)
 {
-    return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");
+    return subject ? txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", subject)
+                   : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
 }
 
 void *txm_calloc(size_t count, size_t size)

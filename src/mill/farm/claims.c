@@ -282,7 +282,7 @@ txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **o
     txm_claim *claim = txm_calloc(1, sizeof *claim);
     if (!claim || !(claim->file.path = txm_claim_path(target))) {
         free(claim);
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
+        return txm_no_memory(err, target);
     }
     txm_status status = make_file(claims, claim->file.path, target, &claim->file.fd, err);
     if (status != TXM_OK) {

@@ -71,22 +71,6 @@ typedef struct disk {
     uint64_t bytes;
 } disk;
 
-/* The nearest folder that exists. */
-static char *existing_folder(const char *path, struct stat *st)
-{
-    char *folder = txm_path_dir(path);
-    while (folder && stat(folder, st) != 0) {
-        char *above = txm_path_dir(folder);
-        if (above && !strcmp(above, folder)) {
-            free(above);
-            break;
-        }
-        free(folder);
-        folder = above;
-    }
-    return folder;
-}
-
 txm_status txm_batch_check_room(txm_batch *batch, txm_error *err)
 {
     disk *disks = NULL;
@@ -99,7 +83,15 @@ txm_status txm_batch_check_room(txm_batch *batch, txm_error *err)
         size_t k = 0;
         if (!item->tx_path)
             continue;
-        char *folder = existing_folder(item->tx_path, &st);
+        char *folder = txm_path_dir(item->tx_path);
+        while (folder && stat(folder, &st) != 0) { /* the nearest one that exists */
+            char *above = txm_path_dir(folder);
+            const bool top = above && !strcmp(above, folder);
+            free(folder);
+            folder = above;
+            if (top)
+                break;
+        }
         while (k < count && disks[k].device != st.st_dev)
             k++;
         if (!folder || (k == count && !TXM_GROW(disks, capacity, count))) {

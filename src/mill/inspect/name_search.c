@@ -238,5 +238,5 @@ txm_status txm_name_search_places(txm_verification *v, bool *found, txm_error *e
         *found = try_places(&p, txm_requested_word(d));
     else
         *found = each_word(txm_context_color(v->context), try_fitting_word, &p);
-    return p.exhausted ? txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path) : TXM_OK;
+    return p.exhausted ? txm_no_memory(err, v->path) : TXM_OK;
 }

@@ -124,7 +124,7 @@ static txm_status find_in(resolving *r, const char *folder, txm_error *err)
         if (path)
             r->out->others[r->out->other_count++].path = path;
         else
-            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
+            status = txm_no_memory(err, r->image);
     }
     return status;
 }
@@ -139,7 +139,7 @@ static txm_status find_others(resolving *r, txm_error *err)
     if (beside)
         usual = txm_path_join(beside, "blender_tx");
     if (!folder || !usual)
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
+        status = txm_no_memory(err, r->image);
     if (!status)
         status = find_in(r, folder, err);
     if (!status && !txm_same_file(folder, usual))
@@ -165,7 +165,7 @@ static txm_status set_text(char **text, const char *value, txm_error *err)
 {
     free(*text);
     *text = txm_strdup(value);
-    return *text ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
+    return *text ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 /* Whether the file has the pixels that the image would give; the reason says what is wrong otherwise, after `refusal`.
@@ -374,9 +374,7 @@ static txm_status run_resolve(resolving *r, txm_source *source, const txm_settin
         out->path = txm_strdup(r->image);
         out->reason = txm_strdup("");
         out->shows = txm_strdup("uses the image as it is");
-        return out->path && out->reason && out->shows
-                   ? TXM_OK
-                   : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
+        return out->path && out->reason && out->shows ? TXM_OK : txm_no_memory(err, r->image);
     }
     if ((status = look_up_resolved(r, settings, err)))
         return status;

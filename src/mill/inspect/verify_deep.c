@@ -94,26 +94,6 @@ void txm_verify_sweep(void)
     pthread_once(&once, sweep);
 }
 
-/* The name of the temporary file contains its process, so that the next run can remove it if this one is killed.
- * Whether files can be created in the folder is tried first: if not, that says nothing about the file that is verified.
- */
-static txm_status name_file(deep *d, txm_error *err)
-{
-    txm_verify_sweep();
-    d->path = txm_owned_path(folder_of_conversions(), "txmill-verify", ".txm-tmp");
-    if (!d->path)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", d->v->path);
-    int fd = open(d->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return txm_fail_errno(err, errno,
-                              "%s: cannot convert the source again: no temporary file can be made in %s, which "
-                              "TMPDIR names",
-                              d->v->path, folder_of_conversions());
-    close(fd);
-    txm_owned_remove(d->path);
-    return TXM_OK;
-}
-
 /* The settings that decide pixels are taken from the file; compression and borders are not. */
 static txm_status convert_again(deep *d, txm_error *err)
 {
@@ -179,8 +159,21 @@ static txm_status run_deep_verify(deep *d, txm_error *err)
                  "--working-space");
         return TXM_OK;
     }
-    if ((status = name_file(d, err)))
-        return status;
+    /* The name of the temporary file contains its process, so that the next run can remove it if this one is killed.
+     * Whether files can be created in the folder is tried first: if not, that says nothing about the file that is
+     * verified. */
+    txm_verify_sweep();
+    d->path = txm_owned_path(folder_of_conversions(), "txmill-verify", ".txm-tmp");
+    if (!d->path)
+        return txm_no_memory(err, d->v->path);
+    int fd = open(d->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return txm_fail_errno(err, errno,
+                              "%s: cannot convert the source again: no temporary file can be made in %s, which "
+                              "TMPDIR names",
+                              d->v->path, folder_of_conversions());
+    close(fd);
+    txm_owned_remove(d->path);
     status = convert_again(d, &own);
     if (status && (status == TXM_STATUS_CANCELLED || txm_status_retryable(status)))
         return txm_fail_with(err, status, &own);

@@ -547,7 +547,7 @@ static txm_status set_up(course *c, txm_error *err)
     c->pyramid_strand = txm_strand_new(c->check.job.group);
     c->stats_strand = txm_strand_new(c->check.job.group);
     if (!c->pyramid_strand || !c->stats_strand)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
+        return txm_no_memory(err, v->path);
     if (c->hashes) {
         /* Pairs of blocks are hashed together if the bands between them fit into a bound of memory. */
         const uint64_t held = txm_hash_held_bands(i->tile_h),
@@ -568,7 +568,7 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
 {
     course *c = txm_calloc(1, sizeof *c);
     if (!c)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
+        return txm_no_memory(err, v->path);
     c->check.v = v;
     pthread_mutex_init(&c->check.lock, NULL);
     txm_status status = set_up(c, err);

@@ -316,22 +316,6 @@ static int compare_images(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
-/* Data-blocks often share a file: of equal entries, that of the first image is kept. */
-static size_t drop_repeated(txm_scene_entry *entries, size_t count)
-{
-    size_t kept = 0;
-    if (count == 0)
-        return 0;
-    qsort(entries, count, sizeof *entries, compare_entries);
-    for (size_t i = 0; i < count; i++)
-        if (kept > 0 && compare_settings(&entries[kept - 1], &entries[i]) == 0)
-            free(entries[i].path);
-        else
-            entries[kept++] = entries[i];
-    qsort(entries, kept, sizeof *entries, compare_images);
-    return kept;
-}
-
 txm_status txm_scene_entries(txm_scene *scene, const char *packed_folder, txm_scene_entry **out, size_t *count,
                              txm_error *err)
 {
@@ -355,8 +339,18 @@ txm_status txm_scene_entries(txm_scene *scene, const char *packed_folder, txm_sc
         txm_scene_entries_free(&list.entries.data, list.entries.count);
         return status;
     }
-    *count = drop_repeated(list.entries.data, list.entries.count);
-    *out = list.entries.data;
+    /* Data-blocks often share a file: of equal entries, that of the first image is kept. */
+    txm_scene_entry *entries = list.entries.data;
+    if (list.entries.count)
+        qsort(entries, list.entries.count, sizeof *entries, compare_entries);
+    for (size_t i = 0; i < list.entries.count; i++)
+        if (*count && compare_settings(&entries[*count - 1], &entries[i]) == 0)
+            free(entries[i].path);
+        else
+            entries[(*count)++] = entries[i];
+    if (*count)
+        qsort(entries, *count, sizeof *entries, compare_images);
+    *out = entries;
     return TXM_OK;
 }
 

@@ -323,25 +323,6 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
     return status;
 }
 
-static txm_status explain_usd_end(usd_answer *a, const txm_end *how)
-{
-    const char *path = a->scene->info.path;
-    if (how->cause == TXM_END_STOPPED)
-        return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", path);
-    /* Python and USD crash where they get no memory. */
-    uint64_t bytes;
-    if (txm_limit_of(TXM_LIMIT_ADDRESSES, &bytes) || txm_limit_of(TXM_LIMIT_DATA, &bytes)) {
-        return txm_fail(a->err, TXM_STATUS_NO_MEMORY,
-                        "%s: USD gave up, most likely for lack of memory: ulimit -v or ulimit -d limits it", path);
-    }
-    if (how->cause != TXM_END_EXIT) {
-        return txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD crashed while reading it, with signal %d (%s)", path,
-                        how->code, txm_end_text(how));
-    }
-    return txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %s exited with %d before it had read the scene", path,
-                    a->python, how->code);
-}
-
 /* Ends the helper and its copy; a helper whose answer is not needed any more at once. One that only closed its pipe
  * ends soon, or hangs in a handler of its crash. */
 static txm_end end_helper(usd_helper *h, bool at_once)
@@ -395,7 +376,23 @@ static txm_status run_usd(usd_answer *a, const char *program)
         return status;
     }
     const txm_end how = end_helper(&h, status != TXM_OK);
-    return status == TXM_OK ? explain_usd_end(a, &how) : status;
+    if (status != TXM_OK)
+        return status;
+    const char *path = a->scene->info.path;
+    if (how.cause == TXM_END_STOPPED)
+        return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", path);
+    /* Python and USD crash where they get no memory. */
+    uint64_t bytes;
+    if (txm_limit_of(TXM_LIMIT_ADDRESSES, &bytes) || txm_limit_of(TXM_LIMIT_DATA, &bytes)) {
+        return txm_fail(a->err, TXM_STATUS_NO_MEMORY,
+                        "%s: USD gave up, most likely for lack of memory: ulimit -v or ulimit -d limits it", path);
+    }
+    if (how.cause != TXM_END_EXIT) {
+        return txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD crashed while reading it, with signal %d (%s)", path,
+                        how.code, txm_end_text(&how));
+    }
+    return txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %s exited with %d before it had read the scene", path,
+                    a->python, how.code);
 }
 
 /* ---- the scene --------------------------------------------------------------------------------------------------- */

@@ -204,7 +204,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
         free(path);
         free(why);
         free(shows);
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", source_path);
+        return txm_no_memory(err, source_path);
     }
     *out = (txm_found){.state = serves ? TXM_TX_STATE_SOURCE : (txm_tx_state)txm_use_row_of(verdict.use)->state,
                        .path = path,

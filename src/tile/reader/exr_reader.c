@@ -65,25 +65,6 @@ static const char *take_name(parser *p)
     return s;
 }
 
-/* Reads the next attribute; a->name is "" at the end of the header. */
-static txm_status take_attribute(parser *p, attribute *a)
-{
-    a->name = take_name(p);
-    if (!a->name)
-        return corrupt(p, "an attribute's name does not end");
-    if (!*a->name)
-        return TXM_OK;
-    a->type = take_name(p);
-    if (!a->type || !txm_map_needs(&p->tx->map, p->at, 4))
-        return corrupt(p, "an attribute is cut off");
-    a->bytes = txm_load_le32(p->tx->map.data + p->at);
-    a->data = p->tx->map.data + p->at + 4;
-    if (!txm_map_needs(&p->tx->map, p->at + 4, a->bytes))
-        return corrupt(p, "an attribute is longer than the file");
-    p->at += 4 + (size_t)a->bytes;
-    return TXM_OK;
-}
-
 /* Reads the channel list, in which all channels must have the same type and full resolution, and keeps their names as
  * metadata. */
 static txm_status take_channels(parser *p, const attribute *a)
@@ -222,9 +203,20 @@ static txm_status take_header(parser *p)
 {
     for (unsigned i = 0; i < MAX_ATTRIBUTES; i++) {
         attribute a;
-        txm_status status = take_attribute(p, &a);
-        if (status != TXM_OK || !*a.name)
-            return status;
+        a.name = take_name(p);
+        if (!a.name)
+            return corrupt(p, "an attribute's name does not end");
+        if (!*a.name)
+            return TXM_OK;
+        a.type = take_name(p);
+        if (!a.type || !txm_map_needs(&p->tx->map, p->at, 4))
+            return corrupt(p, "an attribute is cut off");
+        a.bytes = txm_load_le32(p->tx->map.data + p->at);
+        a.data = p->tx->map.data + p->at + 4;
+        if (!txm_map_needs(&p->tx->map, p->at + 4, a.bytes))
+            return corrupt(p, "an attribute is longer than the file");
+        p->at += 4 + (size_t)a.bytes;
+        txm_status status = TXM_OK;
         if (strcmp(a.name, "channels") == 0)
             status = p->have_channels ? corrupt(p, "two channel lists") : take_channels(p, &a);
         else if (strcmp(a.name, "compression") == 0)

@@ -90,21 +90,6 @@ static txm_status check_kind(const txm_tiff *t, const shape *s)
     return TXM_OK;
 }
 
-/* The file is refused on opening and not when a tile is read, so that a renderer finds out at once. */
-static txm_status check_codec(const txm_tiff *t, const shape *s)
-{
-    if (!txm_tiff_codec_name(s->compression))
-        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
-                        "%s: compression %u; zip, LZW, PackBits, zstd and none are read", t->tx->path, s->compression);
-    /* Only these codecs have predictors; with others the tag is ignored. */
-    bool predicts = s->compression != TXM_TIFF_NONE && s->compression != TXM_TIFF_PACKBITS;
-    if (predicts && (!s->predictor || s->predictor > 3 || (s->predictor == 3 && s->format != 3) ||
-                     (s->predictor == 2 && s->bits % 8 != 0)))
-        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: predictor %u for %u-bit samples", t->tx->path,
-                        s->predictor, s->bits);
-    return TXM_OK;
-}
-
 /* Finds a level's tile tables and compares every entry with the file's size. */
 static txm_status read_tables(const txm_tiff *t, const txm_tiff_directory *dir, txm_reader_level *level)
 {
@@ -139,9 +124,20 @@ static txm_status read_tables(const txm_tiff *t, const txm_tiff_directory *dir, 
 static txm_status add_level(const txm_tiff *t, const txm_tiff_directory *dir, const shape *s)
 {
     txm_tx *tx = t->tx;
-    txm_status status = tx->outline ? TXM_OK : check_codec(t, s);
-    if (status == TXM_OK)
-        status = txm_reader_add_level(tx, tx->info.levels, s->width, s->height, t->err);
+    /* The file is refused on opening and not when a tile is read, so that a renderer finds out at once. */
+    if (!tx->outline) {
+        if (!txm_tiff_codec_name(s->compression))
+            return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
+                            "%s: compression %u; zip, LZW, PackBits, zstd and none are read", t->tx->path,
+                            s->compression);
+        /* Only these codecs have predictors; with others the tag is ignored. */
+        bool predicts = s->compression != TXM_TIFF_NONE && s->compression != TXM_TIFF_PACKBITS;
+        if (predicts && (!s->predictor || s->predictor > 3 || (s->predictor == 3 && s->format != 3) ||
+                         (s->predictor == 2 && s->bits % 8 != 0)))
+            return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: predictor %u for %u-bit samples", t->tx->path,
+                            s->predictor, s->bits);
+    }
+    txm_status status = txm_reader_add_level(tx, tx->info.levels, s->width, s->height, t->err);
     if (status != TXM_OK)
         return status;
     txm_reader_level *level = &tx->levels[tx->info.levels];
