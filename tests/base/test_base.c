@@ -89,12 +89,12 @@ TEST(messages_have_parts)
     txm_error_clear(&again);
     txm_fail(&again, TXM_STATUS_USAGE, "nothing to do%s", path);
     ck_assert_uint_eq(again.subject_bytes, 0);
+    ck_assert_str_eq(txm_error_detail(&again), again.message);
+    ck_assert_str_eq(txm_error_advice(&again), "");
     txm_error_clear(&again);
     txm_no_memory(&again, path);
     ck_assert_str_eq(again.message, "a; b: c.png: out of memory");
     ck_assert_str_eq(txm_error_detail(&again), "out of memory");
-    ck_assert_str_eq(txm_error_detail(&again), again.message);
-    ck_assert_str_eq(txm_error_advice(&again), "");
 }
 
 /* Whatever is cut, the parts lie in the message. */

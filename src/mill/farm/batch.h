@@ -11,6 +11,7 @@
 #define TXM_FARM_BATCH_H
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
@@ -109,4 +110,41 @@ txm_cost txm_cost_estimate(const char *path, const txm_item *item, const txm_set
 uint64_t txm_cost_tx_bytes(const txm_item *item, const txm_settings *settings);
 /* Warns if the files that will be made do not fit on their disks. NO_MEMORY. */
 txm_status txm_batch_check_room(txm_batch *batch, txm_error *err);
+
+/* ---- shards ------------------------------------------------------------------------------------------------------ */
+
+/* Shards divide a batch among machines that do not communicate. Each of them sees the same inputs and must compute the
+ * same division, whatever the state of the tx files is at that time. It therefore depends only on the paths and on the
+ * costs estimated from the images' headers. */
+
+/* Assigns every item to a shard, 1 to options.shards, and fills in batch->list_key. Call it once, after all inputs were
+ * looked at and txm_find_same_work has run. NO_MEMORY, INTERNAL. */
+txm_status txm_shards_assign(txm_batch *batch, txm_error *err);
+
+/* Whether this batch handles an item: all except those of other shards. */
+bool txm_batch_is_mine(const txm_batch *batch, size_t index);
+
+/* ---- lint: likely mistakes in an image or its settings ------------------------------------------------------------
+ */
+
+/* Returns findings, bits of txm_lint, from the name and the class of the colour space as stored in tx files. */
+unsigned txm_lint_settings(const char *path, const char *detected, uint32_t width, uint32_t height);
+/* Adds findings from the pixels to *findings. Reads until every suspicion is refuted, which for most images takes the
+ * first rows; with `whole`, all of them, so that damage anywhere is a failure. Fails as reading does, and with
+ * CANCELLED. `cancel` may be NULL. */
+txm_status txm_lint_pixels(const txm_context *context, const char *path, const volatile int *cancel, bool whole,
+                           unsigned *findings, txm_error *err);
+
+/* ---- images that could not be read to their end -------------------------------------------------------------------
+ */
+
+/* A look at their headers does not show it, so planning would announce them again and again. */
+
+/* Remembers a failure that says something about the image itself; ignores all others, and an image whose size or time
+ * (s) is no longer the one that was read. It is lost without a message if it cannot be written. */
+void txm_damaged_remember(const char *image, uint64_t read_bytes, int64_t read_time, const txm_error *failure);
+/* Repeats the failure, if it is remembered for the image with this status; else OK. */
+txm_status txm_damaged_recall(const char *image, const struct stat *st, txm_error *err);
+/* Forgets it, because the image was read. */
+void txm_damaged_forget(const char *image);
 #endif

@@ -6,7 +6,7 @@
  * the nanosecond, so that a repaired image is tried again; and the version of this program, since a later one may read
  * it. The first digits of the key name the file: a later image may replace an older one, and the folder stays small.
  */
-#include "mill/farm/damaged.h"
+#include "mill/farm/batch.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * Suspicions come from the name, the header and the settings. Those about pixels (opaque alpha, grey, widened 8 bits)
  * are refuted by the first row that contradicts them, so that most images are not read to their end.
  */
-#include "mill/farm/lint.h"
+#include "mill/farm/batch.h"
 
 #include <stdlib.h>
 #include <string.h>

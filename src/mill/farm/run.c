@@ -19,7 +19,6 @@
 #include "mill/convert/hooks.h"
 #include "mill/convert/memory.h"
 #include "mill/farm/batch.h"
-#include "mill/farm/damaged.h"
 #include "mill/farm/store.h"
 
 /* If the biggest file does not fit into the remaining memory, a smaller one is searched for at this many places after

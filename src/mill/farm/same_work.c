@@ -62,23 +62,6 @@ static ptrdiff_t first_of(txm_names *names, const char *key, size_t index)
     return (ptrdiff_t)(entry->value - 1);
 }
 
-/* An image with two colour spaces may be used both as colour and as data, or one of them is a mistake. */
-static bool compare_spaces(comparing *c, txm_batch *b, size_t index)
-{
-    const txm_item *item = &b->items[index];
-    char id[48];
-    snprintf(id, sizeof id, "%" PRIx64 ":%" PRIx64, item->device, item->inode);
-    ptrdiff_t first = first_of(&c->sources, id, index);
-    if (first != TXM_NO_INDEX && first != (ptrdiff_t)index) {
-        const txm_item *other = &b->items[first];
-        if (strcmp(other->requested, item->requested) != 0)
-            txm_batch_warn(b, "%s: requested with two colour spaces, \"%s\" and \"%s\": two tx files",
-                           txm_inputs_at(b->inputs, index)->path, txm_space_shown(other->requested),
-                           txm_space_shown(item->requested));
-    }
-    return first != TXM_NO_INDEX;
-}
-
 /* Cycles uses images of one pixel and images that are tx files themselves directly. */
 static bool has_target(const txm_item *item)
 {
@@ -99,9 +82,21 @@ static bool compare_work(comparing *c, txm_batch *b, size_t index)
     free(folder);
     if (first == TXM_NO_INDEX)
         return false;
-    if (first == (ptrdiff_t)index)
-        return !has_target(item) || compare_spaces(c, b, index);
     const txm_item *other = &b->items[first];
+    if (first == (ptrdiff_t)index) {
+        char id[48];
+        if (!has_target(item))
+            return true;
+        /* An image with two colour spaces may be used both as colour and as data, or one of them is a mistake. */
+        snprintf(id, sizeof id, "%" PRIx64 ":%" PRIx64, item->device, item->inode);
+        first = first_of(&c->sources, id, index);
+        other = first == TXM_NO_INDEX ? item : &b->items[first];
+        if (strcmp(other->requested, item->requested) != 0)
+            txm_batch_warn(b, "%s: requested with two colour spaces, \"%s\" and \"%s\": two tx files",
+                           txm_inputs_at(b->inputs, index)->path, txm_space_shown(other->requested),
+                           txm_space_shown(item->requested));
+        return first != TXM_NO_INDEX;
+    }
     if (!has_target(item) && !has_target(other))
         return true;
     if (item->device != other->device || item->inode != other->inode ||

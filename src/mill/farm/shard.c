@@ -6,7 +6,7 @@
  * determines: no shard gets more than its even share plus a fiftieth, and one file more or less moves few others. A
  * file that fits into no shard of its sequence goes to the emptiest one.
  */
-#include "mill/farm/shard.h"
+#include "mill/farm/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -87,26 +87,6 @@ static bool each_word(const txm_color_config *config, word_fn fn, void *user)
     return false;
 }
 
-/* Tries the working spaces that Blender offers, last, because loading a config for each takes a while. */
-static txm_status try_working_spaces(search *s, const txm_context *context, bool *found, txm_error *err)
-{
-    static const char *const spaces[] = {"Linear Rec.709", "Linear Rec.2020", "ACEScg"};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces && !*found && !s->exhausted; i++) {
-        txm_context *other = NULL;
-        txm_status status = txm_context_derive(context, spaces[i], &other, NULL);
-        if (status == TXM_STATUS_NO_MEMORY)
-            return txm_fail(err, status, "out of memory for a working space");
-        if (status)
-            continue; /* the config lacks this space */
-        s->xyz = txm_color_xyz_to_scene_linear_text(txm_context_color(other));
-        *found = each_word(s->config, try_word, s);
-        if (*found)
-            snprintf(s->match->working_space, sizeof s->match->working_space, "%s", spaces[i]);
-        txm_context_free(&other);
-    }
-    return TXM_OK;
-}
-
 /* Tries working spaces in turn: the config's own, the file's, then the usual ones. If the name does not have the form
  * of Cycles' names, nothing is found, which is not a failure. Folders are tried only if the source has the name that is
  * part of the file's name. */
@@ -114,6 +94,7 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
                            txm_name_match *match, bool *found, txm_error *err)
 {
     txm_error_clear(err);
+    static const char *const spaces[] = {"Linear Rec.709", "Linear Rec.2020", "ACEScg"};
     size_t source_bytes = 0;
     search s = {.name = txm_path_base(tx_path), .config = txm_context_color(context), .match = match};
     const char *own = txm_color_xyz_to_scene_linear_text(s.config);
@@ -136,8 +117,20 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
         s.xyz = txm_color_xyz_text_of(s.config, *b);
         *found = strcmp(s.xyz, own) != 0 && each_word(s.config, try_word, &s);
     }
-    if (!*found && !s.exhausted)
-        status = try_working_spaces(&s, context, found, err);
+    /* Last, because loading a config for each takes a while. */
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces && !status && !*found && !s.exhausted; i++) {
+        txm_context *other = NULL;
+        const txm_status derived = txm_context_derive(context, spaces[i], &other, NULL);
+        if (derived == TXM_STATUS_NO_MEMORY)
+            status = txm_fail(err, derived, "out of memory for a working space");
+        if (derived)
+            continue; /* the config lacks this space */
+        s.xyz = txm_color_xyz_to_scene_linear_text(txm_context_color(other));
+        *found = each_word(s.config, try_word, &s);
+        if (*found)
+            snprintf(match->working_space, sizeof match->working_space, "%s", spaces[i]);
+        txm_context_free(&other);
+    }
     if (!status && s.exhausted && !*found)
         status = txm_path_absolute_failed(tx_path, err);
     free(s.source_name);

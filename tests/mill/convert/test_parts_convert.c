@@ -6,7 +6,6 @@
 #include "mill/convert/conform.h"
 #include "mill/convert/resolve.h"
 #include "mill/farm/batch.h"
-#include "mill/farm/lint.h"
 #include "mill/farm/store.h"
 #include "tile/terms/releases.h"
 #include "txmill/color.h"

@@ -10,7 +10,6 @@
 #include "mill/convert/hooks.h"
 #include "mill/convert/resolve.h"
 #include "mill/farm/batch.h"
-#include "mill/farm/damaged.h"
 #include "mill/farm/inputs.h"
 #include "mill/farm/store.h"
 #include "util_batch.h"

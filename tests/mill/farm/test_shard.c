@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Shards: every file is in exactly one, loads are even, hosts agree, few files move; the number that Slurm gives. */
 #include "base/mem.h"
-#include "mill/farm/shard.h"
+#include "mill/farm/batch.h"
 #include "tools/options/shard_args.h"
 #include "util_check.h"
 
