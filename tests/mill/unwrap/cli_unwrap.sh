@@ -10,21 +10,18 @@ asset soft --channels 4 --alpha --seed 3
 
 # ---- the files that are written --------------------------------------------------------------------------------------
 
-txm make hero.ptx --mesh hero.obj --dry-run
-check dry-exit rc_is 0
-check dry-says prints "would-create hero.uv.obj  (64 faces in 1 page, hero.<UDIM>.png, borders of at least 1 px,"
+gives dry 0 prints "would-create hero.uv.obj  (64 faces in 1 page, hero.<UDIM>.png, borders of at least 1 px," \
+    -- make hero.ptx --mesh hero.obj --dry-run
 check dry-writes-nothing test ! -e hero.uv.obj -a ! -e hero.1001.png -a ! -e blender_tx
 txm make hero.ptx --mesh hero.obj --plan --json
 check plan-json json out '[x["type"] for x in o] == ["mesh", "summary"] and o[0]["state"] == "would-create" and o[1]["would_create"] == o[0]["pages"] == 1'
-txm make hero.ptx --mesh hero.obj --json
-check exit rc_is 0
+gives exit 0 -- make hero.ptx --mesh hero.obj --json
 cp out made
 if has_jsonschema; then check schema valid_json make made; else skip schema "python3-jsonschema is missing"; fi
 check json json made '[x["type"] for x in o] == ["mesh", "file", "summary"] and o[0]["faces"] == o[0]["polygons"] == 64 and o[0]["edges"] == 224 and o[0]["edges_apart"] == 0'
 check json-file json made 'o[1]["input"] == "hero.1001.png" and o[1]["pattern"] == "hero.<UDIM>.png" and o[1]["state"] == "created" and o[1]["colorspace"]["requested"] == "sRGB"'
 check json-waste json made '0 <= 1 - o[0]["block_pixels"] / o[0]["page_pixels"] <= 0.15'
-txm verify --deep blender_tx
-check tx-good rc_is 0
+gives tx-good 0 -- verify --deep blender_tx
 check mesh-keeps-what-it-had test "$(grep -c -E '^(o|v) ' hero.uv.obj)" = "$(grep -c -E '^(o|v) ' hero.obj)"
 check mesh-has-coordinates test "$(grep -c '^vt ' hero.uv.obj)" = 256
 txm make soft.ptx --mesh soft.ply --json
@@ -45,11 +42,8 @@ check parts-mesh grep -aq '^element face 169$' parts.uv.ply
 # ---- the mesh in the file's own metadata ------------------------------------------------------------------------------
 
 asset told --meta whole
-txm make told.ptx --mesh told.obj --pages given
-check given-exit rc_is 0
-txm make told.ptx --pages own-mesh
-check own-mesh-exit rc_is 0
-check own-mesh-says prints "told.ptx: created      own-mesh/told.uv.obj  (64 faces"
+gives given 0 -- make told.ptx --mesh told.obj --pages given
+gives own-mesh 0 prints "told.ptx: created      own-mesh/told.uv.obj  (64 faces" -- make told.ptx --pages own-mesh
 for word in f vt; do
     check "own-mesh-$word" test "$(grep "^$word " given/told.uv.obj)" = "$(grep "^$word " own-mesh/told.uv.obj)"
 done
@@ -68,8 +62,7 @@ for mesh in told.ply told.ptx; do
     printf '%s\n' 'txmill-scene 1' 'size 64 64' 'camera orthographic half 1 1 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
         'ptex p "../told.ptx" colorspace "sRGB"' 'material m emission 1 1 1' 'texture m p input "Base Color"' \
         "mesh s \"../$mesh\"" 'instance s m 1 0 0 0 0 1 0 0 0 0 1 0' >scene-told/scene.txt
-    txm stream render scene-told --samples 2 --overwrite -o "$mesh.ppm"
-    check "scene-$mesh" rc_is 0
+    gives "scene-$mesh" 0 -- stream render scene-told --samples 2 --overwrite -o "$mesh.ppm"
 done
 check scene-same cmp told.ply.ppm told.ptx.ppm
 # Nothing is written for a mesh that is damaged.
@@ -90,16 +83,13 @@ END
 # ---- a second run ----------------------------------------------------------------------------------------------------
 
 find . -newermt @0 -type f ! -name out ! -name err ! -name before ! -name after -printf '%p %i %T@\n' | sort >before
-txm make hero.ptx --mesh hero.obj
-check again-exit rc_is 0
-check again-says says "1 up to date"
+gives again 0 says "1 up to date" -- make hero.ptx --mesh hero.obj
 txm make -v hero.ptx --mesh hero.obj
 check again-verbose prints "hero.ptx: up-to-date"
 find . -newermt @0 -type f ! -name out ! -name err ! -name before ! -name after -printf '%p %i %T@\n' | sort >after
 check again-touches-nothing diff before after
 # If there are fewer pages than before, the others are removed.
-txm make hero.ptx --mesh hero.obj --page-size 64 --pages many -q
-check many-exit rc_is 0
+gives many 0 -- make hero.ptx --mesh hero.obj --page-size 64 --pages many -q
 check many test "$(find many -name '*.png' | wc -l)" -gt 2
 txm make hero.ptx --mesh hero.obj --pages many -q
 check fewer test "$(find many -name '*.png' | wc -l)" = 1
@@ -131,8 +121,7 @@ done
 txm make hero.ptx --mesh hero.obj --page-size 64 --pages surplus -q
 edit surplus/hero.1003.png
 kept=$(md5sum <surplus/hero.1003.png)
-txm make hero.ptx --mesh hero.obj --pages surplus -q
-check surplus-exit rc_is 0
+gives surplus 0 -- make hero.ptx --mesh hero.obj --pages surplus -q
 check surplus-kept test "$(md5sum <surplus/hero.1003.png)" = "$kept"
 
 # ---- several processes -----------------------------------------------------------------------------------------------
@@ -179,9 +168,8 @@ head -c 900 hero.ptx >cut.ptx
 refused damaged "cut.ptx: damaged Ptex file" --mesh hero.obj --pages no cut.ptx
 printf 'a painting' >hero.1001.png.keep
 mkdir own && cp hero.1001.png.keep own/hero.1001.png
-txm make hero.ptx --mesh hero.obj --pages own --force
-check own-exit rc_is 2
-check own-says says "own/hero.1001.png: the file already exists and txmill did not write it"
+gives own 2 says "own/hero.1001.png: the file already exists and txmill did not write it" \
+    -- make hero.ptx --mesh hero.obj --pages own --force
 check own-kept cmp own/hero.1001.png hero.1001.png.keep
 check own-alone test ! -e own/hero.uv.obj
 (grep -v '^f' hero.obj; grep '^f' hero.obj | sort -R --random-source=hero.ptx) >mixed.obj
