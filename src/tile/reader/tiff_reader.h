@@ -107,8 +107,8 @@ typedef struct txm_tiff_pieces {
     uint64_t end;     /* the furthest byte of these */
     uint64_t outside; /* index of the first that is not within the file; `count`: all are */
 } txm_tiff_pieces;
-TXM_SHARED txm_tiff_pieces txm_tiff_add_pieces(const txm_tiff *t, const txm_tiff_field *offsets,
-                                               const txm_tiff_field *counts, uint64_t count);
+txm_tiff_pieces txm_tiff_add_pieces(const txm_tiff *t, const txm_tiff_field *offsets, const txm_tiff_field *counts,
+                                    uint64_t count);
 
 /* Keeps a field as metadata if it is readable text or numbers. False when memory is exhausted. */
 bool txm_tiff_keep(const txm_tiff *t, const txm_tiff_field *field);

@@ -275,6 +275,7 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
 
 txm_status txm_cache_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err)
 {
+    txm_error_clear(err);
     return txm_mirror_prepare(v, view, extent, NULL, NULL, err);
 }
 
