@@ -164,8 +164,8 @@ static txm_status fetch_beyond(const padded *p, int32_t x, int32_t y, int32_t wi
 {
     const txm_view_texture *v = p->view;
     const int32_t w = (int32_t)txm_level_size(v->width, p->level), h = (int32_t)txm_level_size(v->height, p->level);
-    const int32_t from_x = txm_wrap_pixel(x, w, TXM_EXTENSION_U(v->extension));
-    const int32_t from_y = txm_wrap_pixel(y, h, TXM_EXTENSION_V(v->extension));
+    const int32_t from_x = txm_wrap_pixel(x, w, (int)TXM_EXTENSION_U(v->extension));
+    const int32_t from_y = txm_wrap_pixel(y, h, (int)TXM_EXTENSION_V(v->extension));
     if (from_x >= 0 && from_y >= 0)
         return fetch(p, from_x, from_y, width, height, x, y, true, err);
     for (int32_t row = 0; row < height; row++)
