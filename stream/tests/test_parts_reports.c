@@ -398,7 +398,8 @@ TEST(lines_are_wrapped)
                 strcat(words, word);
         }
         for (const char *c = text; *c; c++)
-            strncat(all, c, *c != ' ');
+            if (*c != ' ')
+                strncat(all, c, 1);
         ck_assert_str_eq(words, all);
         free(wrapped);
     }

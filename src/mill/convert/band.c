@@ -63,6 +63,7 @@ static uint8_t *cut(txm_band_pool *pool, uint32_t level, size_t bytes)
         b = b->next;
     if (!b) {
         size_t capacity = bytes;
+        (void)level;         /* unused under AddressSanitizer */
 #ifndef __SANITIZE_ADDRESS__ /* AddressSanitizer checks the gaps between allocations */
         size_t large = txm_mul(bytes / HUGE_PAGE_BYTES + (bytes % HUGE_PAGE_BYTES > 0), HUGE_PAGE_BYTES);
         /* Whole huge pages, if these waste at most an eighth. */

@@ -77,8 +77,8 @@ TXM_KERNEL_PART int txm_quick_level(const TXM_VIEW *view, TXM_GLOBAL const txm_v
         tile_y = txm_tile_of(y, h, shift);
         place = txm_place_of(x, y);
     } else {
-        place.x = txm_wrap_pixel(txm_pixel_closest(x + jitter->x[0]), (int32_t)w, TXM_EXTENSION_U(t->extension));
-        place.y = txm_wrap_pixel(txm_pixel_closest(y + jitter->y[0]), (int32_t)h, TXM_EXTENSION_V(t->extension));
+        place.x = txm_wrap_pixel(txm_pixel_closest(x + jitter->x[0]), (int32_t)w, (int)TXM_EXTENSION_U(t->extension));
+        place.y = txm_wrap_pixel(txm_pixel_closest(y + jitter->y[0]), (int32_t)h, (int)TXM_EXTENSION_V(t->extension));
         *out = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
         if (place.x < 0 || place.y < 0)
             return 1;

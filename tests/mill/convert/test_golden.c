@@ -467,7 +467,7 @@ static void load_releases(void)
     for (int i = 0; i < 2 && !failed; i++) {
         const txm_context_options options = {
             .struct_size = sizeof(txm_context_options), .threads = 1, .device = "cpu", .blender = releases[i]};
-        failed = txm_context_new(&options, &release_contexts[i], NULL);
+        failed = txm_context_new(&options, &release_contexts[i], NULL) != TXM_OK;
     }
     if (failed) {
         fprintf(stderr, "%s: nothing can be converted\n", base);
