@@ -203,7 +203,7 @@ static void read_image(parser *p)
         read_udims(p, image);
 }
 
-/* The Ptex file is opened at once, since its faces must match those of the meshes that use it. Its pages are UDIM
+/* The Ptex file is opened at once, since its faces must match those of the meshes that use it. Several pages are UDIM
  * tiles. */
 static void read_ptex(parser *p)
 {
