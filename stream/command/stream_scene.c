@@ -124,12 +124,13 @@ txm_status stm_stream_open_scene(const stm_stream_args *a, const stm_operands *o
     const stm_operands images = {.items = operands->items + 2, .count = operands->count - 2};
     struct stat s; /* of a link, what it leads to: scenes are often links */
     const bool exists = stat(name, &s) == 0, is_folder = exists && S_ISDIR(s.st_mode);
-    if (!exists && errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG)
-        return stm_fail_errno(err, errno, "%s: cannot examine the scene", name);
+    const int failure = exists ? 0 : errno;
     /* A folder of that name takes precedence over a built-in scene. */
     for (size_t i = 0; !is_folder && stm_render_builtin_name(i); i++)
         if (strcmp(stm_render_builtin_name(i), name) == 0)
             return open_builtin(a, name, &images, scene, err);
+    if (failure && failure != ENOENT && failure != ENOTDIR && failure != ENAMETOOLONG)
+        return stm_fail_errno(err, failure, "%s: cannot examine the scene", name);
     if (images.count)
         return stm_fail(err, TXM_STATUS_USAGE, "%s: only built-in scenes take images; this scene names its own",
                         images.items[0]);

@@ -156,24 +156,15 @@ txm_status txm_ptex_unpack(const txm_ptex *p, uint64_t offset, uint64_t zip_byte
     return status;
 }
 
-static txm_status fail_ptex_lost(const txm_ptex *p, txm_error *err)
-{
-    struct stat st;
-    txm_error_clear(err);
-    if (stat(p->path, &st) == 0 && (uint64_t)st.st_size >= p->bytes)
-        return txm_fail_errno(err, EIO, "%s: a part of it cannot be read", p->path);
-    return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was open; open it again", p->path);
-}
-
 txm_status txm_ptex_settle(const txm_ptex *p, txm_status status, txm_error *err)
 {
-    return p->map.data && txm_map_lost(&p->map) ? fail_ptex_lost(p, err) : status;
+    return p->map.data && txm_map_lost(&p->map) ? txm_map_fail(&p->map, p->path, err) : status;
 }
 
 txm_status txm_ptex_check_map(const txm_ptex *p, txm_error *err)
 {
     bool whole = !p->map.data || (!txm_map_lost(&p->map) && txm_map_is_whole(&p->map));
-    return whole ? TXM_OK : fail_ptex_lost(p, err);
+    return whole ? TXM_OK : txm_map_fail(&p->map, p->path, err);
 }
 
 /* ---- the headers ------------------------------------------------------------------------------------------------- */

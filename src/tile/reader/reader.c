@@ -53,23 +53,14 @@ static txm_status map_file(txm_tx *tx, int fd, tx_access how, txm_error *err)
     return status;
 }
 
-/* Reports why pages were lost, as far as it can still be determined. */
-static txm_status fail_lost(const txm_tx *tx, txm_error *err)
-{
-    struct stat st;
-    if (stat(tx->path, &st) == 0 && (uint64_t)st.st_size >= tx->map.bytes)
-        return txm_fail_errno(err, EIO, "%s: a part of it cannot be read", tx->path);
-    return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was open; open it again", tx->path);
-}
-
 /* Files on network shares may shrink while they are mapped. The last page is probed before tiles are read, which turns
  * most SIGBUS signals into an error. */
 txm_status txm_tx_check(const txm_tx *tx, txm_error *err)
 {
     txm_error_clear(err);
     if (txm_map_lost(&tx->map))
-        return fail_lost(tx, err);
-    return txm_map_is_whole(&tx->map) ? TXM_OK : fail_lost(tx, err);
+        return txm_map_fail(&tx->map, tx->path, err);
+    return txm_map_is_whole(&tx->map) ? TXM_OK : txm_map_fail(&tx->map, tx->path, err);
 }
 
 void txm_tx_drop_pages(const txm_tx *tx)
@@ -98,7 +89,7 @@ txm_status txm_tx_settle(const txm_tx *tx, txm_status status, txm_error *err)
     if (!txm_map_lost(&tx->map))
         return status;
     txm_error_clear(err);
-    return fail_lost(tx, err);
+    return txm_map_fail(&tx->map, tx->path, err);
 }
 
 /* The names used on the command line and in scenes. */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/os/files.h"
 #include "base/os/machine.h"
 #include "base/os/pages.h"
@@ -175,13 +176,20 @@ static bool lose(const txm_map *map)
     return false;
 }
 
+static int note_failure(const txm_map *map, int failure)
+{
+    if (failure)
+        atomic_store(&((txm_map *)map)->failure, failure);
+    return failure;
+}
+
 bool txm_map_copy(const txm_map *map, uint64_t offset, size_t bytes, void *dst)
 {
     if (!map->reads) {
         memcpy(dst, map->data + offset, bytes);
         return true;
     }
-    return txm_pread_all(map->fd, dst, bytes, offset) == 0 || lose(map);
+    return note_failure(map, txm_pread_all(map->fd, dst, bytes, offset)) == 0 || lose(map);
 }
 
 const uint8_t *txm_map_read(const txm_map *map, uint64_t offset, size_t bytes, uint8_t **buffer, bool *no_memory)
@@ -284,10 +292,21 @@ bool txm_map_is_whole(const txm_map *map)
 {
     struct stat st;
     if (map->reads)
-        return fstat(map->fd, &st) == 0 && (uint64_t)st.st_size >= map->bytes;
+        return note_failure(map, fstat(map->fd, &st) == 0 ? 0 : errno) == 0 && (uint64_t)st.st_size >= map->bytes;
     if (map->copy)
         return true;
     const uintptr_t page = txm_page_bytes();
     uintptr_t last = ((uintptr_t)map->data + map->bytes - 1) & ~(page - 1);
     return txm_pages_readable((const void *)last, page);
+}
+
+txm_status txm_map_fail(const txm_map *map, const char *path, txm_error *err)
+{
+    struct stat st;
+    const int failure = atomic_load(&map->failure);
+    const bool there = stat(path, &st) == 0, whole = there && (uint64_t)st.st_size >= map->bytes;
+    txm_error_clear(err);
+    if (whole || (failure && !there))
+        return txm_fail_errno(err, failure ? failure : EIO, "%s: a part of it cannot be read", path);
+    return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter while it was open; open it again", path);
 }

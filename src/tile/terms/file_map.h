@@ -17,11 +17,13 @@
 #include <stdint.h>
 
 #include "base/shared.h"
+#include "txtile/status.h"
 
 typedef struct txm_map {
     const uint8_t *data;
     size_t bytes;
     atomic_bool lost;            /* zeros were read instead of the file's data */
+    atomic_int failure;          /* errno of a call that failed to read or to examine the file; 0: none did */
     struct txm_map_place *place; /* NULL: the file is not mapped */
     bool reads;                  /* txm_map_copy and txm_map_read read through `fd` */
     int fd;
@@ -62,6 +64,10 @@ static inline bool txm_map_lost(const txm_map *map)
  * truncated. A check before reading turns most SIGBUS signals into an error. On kernels before 5.14, which cannot tell,
  * it returns true. */
 bool txm_map_is_whole(const txm_map *map);
+
+/* Fails with the reason why the map is lost or not whole, as far as it can still be determined: IO or another status of
+ * the call that failed, or CHANGED. */
+txm_status txm_map_fail(const txm_map *map, const char *path, txm_error *err);
 
 /* Whether `bytes` bytes at `offset` are inside the map. */
 static inline bool txm_map_holds(const txm_map *map, uint64_t offset, uint64_t bytes)
