@@ -88,7 +88,7 @@ check private-zip eval 'rc_is 5 && ! grep -qa secret private.zip'
 txm files --json private/s.xml
 if has_jsonschema; then check private-schema valid_json files out; fi
 check private-json json out '[x["state"] for x in o if x.get("role") == "image"].count("no-image") == 3'
-# Names that programs would take for something else, and bytes that are no text.
+# Names that programs would take for something else, and bytes that are not text.
 odd=$work/odd
 mkdir "$odd" && cp "$scenes/lint.blend" "$odd/#a.blend" && cp "$scenes/lint.blend" "$odd/-b.blend" &&
     cp "$scenes/lint.blend" "$odd"/$'c\nd.blend' && cp "$scenes/lint.blend" "$odd"/$'e\xe9.blend'

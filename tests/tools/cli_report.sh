@@ -110,7 +110,7 @@ verdict open would.jsonl
 grep -v '"failed"' stopped.jsonl >waiting.jsonl
 verdict open waiting.jsonl
 verdict nothing-done none.jsonl
-# Paths that are no text are told apart by their bytes.
+# Paths that are not text are told apart by their bytes.
 for bytes in %2Fa%FF %2Fa%FE %2Fa%FE; do
     echo '{"schema":"txmill.make","version":1,"type":"file","input":"?","input_encoded":"'$bytes'","state":"created"}'
 done >encoded.jsonl

@@ -125,7 +125,7 @@ static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
     /* A newer txmill may have further states. */
     if (!txm_run_log_text(object, "input") || state == TXM_MADE_COUNT)
         return TXM_OK;
-    /* Names that are no text may look alike: their bytes tell images apart. */
+    /* Names that are not text may look alike: their bytes tell images apart. */
     char *input = txm_run_log_path(object, "input"), *tx = txm_run_log_path(object, "tx");
     txm_report_file *f = NULL;
     txm_status status = input && (tx || !txm_run_log_text(object, "tx")) ? find_file(a->report, input, tx, &f, err)

@@ -220,7 +220,7 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
     for (unsigned i = 0; (space = txm_blender_space_at(i)); i++)
         if (!strcmp(d.xyz_to_scene_linear, space->xyz_text) || (interop_id && !strcmp(interop_id, space->interop_id)))
             set(d.working_space, sizeof d.working_space, space->name, strlen(space->name));
-    /* 0 if it is no limit that could have been set. */
+    /* 0 if no such limit could have been set. */
     const char *text = txm_tx_metadata_of(tx, "txmill:Limit");
     const size_t digits = text ? strspn(text, "0123456789") : 0;
     const unsigned long limit = digits && digits <= 7 && !text[digits] ? strtoul(text, NULL, 10) : 0;

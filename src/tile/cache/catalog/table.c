@@ -497,7 +497,7 @@ void txm_shared_forget(txm_catalog *k)
     txm_wait_quiescent(k->world);
 }
 
-/* NULL: there is no source from *at on. */
+/* NULL: no sources are left from *at onwards. */
 txm_source *txm_source_next(const txm_catalog *k, uint32_t *at)
 {
     for (; *at < k->table->block_count; ++*at)
